@@ -1,0 +1,105 @@
+#include <sturnus/runtime/client.h>
+#include <sturnus/runtime/error.h>
+#include <sturnus/runtime/executable.h>
+#include <sturnus/runtime/gpu_target.h>
+#include <sturnus/runtime/topology.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "src/app/commands.h"
+
+namespace sturnus::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path& path, const char* what) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream || fs::is_directory(path)) {
+    throw Error(std::string("compile: cannot read ") + what + " " + path.string());
+  }
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+void write_file(const fs::path& path, const std::string& contents) {
+  std::ofstream stream(path, std::ios::binary);
+  stream << contents;
+  stream.close();
+  if (!stream) throw Error("compile: cannot write " + path.string());
+}
+
+bool starts_with(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
+
+Executable compile_for(const std::string& target, const std::string& program,
+                       const CompileOptions& options) {
+  if (target == "cpu") return Client::create("cpu").compile(program, options);
+  if (starts_with(target, "tpu:")) {
+    return Topology::tpu(Plugin::find("tpu"), target.substr(4)).compile(program, options);
+  }
+  int devices = options.replicas * options.partitions;
+  bool is_file = find_gpu_target(target) == nullptr && fs::exists(target);
+  std::string gpu = is_file ? read_file(target, "the GPU description") : target;
+  if (find_gpu_target(gpu) == nullptr && !is_file) {
+    std::string names;
+    for (std::string_view name : gpu_target_names()) names += std::string(name) + ", ";
+    throw Error("compile: no target \"" + target + "\". There are cpu, " + names +
+                "tpu:<topology> such as tpu:v5e:2x2, and files with a GPU description");
+  }
+  return Topology::gpu(Plugin::find("cuda"), gpu, devices).compile(program, options);
+}
+
+nlohmann::json to_json(const Work& work) {
+  nlohmann::json collectives = nlohmann::json::object();
+  for (const auto& [kind, use] : work.collectives) {
+    collectives[kind] = {{"count", use.count}, {"bytes", use.bytes}};
+  }
+  return {{"kernels", work.kernels}, {"free", work.free}, {"collectives", collectives}};
+}
+
+nlohmann::json to_json(const ProgramReport& report) {
+  nlohmann::json loops = nlohmann::json::array();
+  for (const LoopReport& loop : report.loops) {
+    nlohmann::json entry = {{"body", loop.body}, {"iteration", to_json(loop.iteration)}};
+    if (loop.trip_count) entry["trip_count"] = *loop.trip_count;
+    loops.push_back(entry);
+  }
+  return {{"name", report.name},
+          {"compile_s", report.compile_seconds},
+          {"code_bytes", report.code_bytes},
+          {"argument_bytes", report.argument_bytes},
+          {"output_bytes", report.output_bytes},
+          {"temporary_bytes", report.temporary_bytes},
+          {"alias_bytes", report.alias_bytes},
+          {"instructions", report.instructions},
+          {"run", to_json(report.run)},
+          {"loops", loops}};
+}
+
+}  // namespace
+
+void compile_program(std::ostream& out, const CompileRequest& request) {
+  std::string program = read_file(request.program, "the program");
+  CompileOptions options;
+  options.partitions = request.devices;
+  options.spmd = options.shardy = request.devices > 1;
+  nlohmann::json reports = nlohmann::json::object();
+  for (const std::string& target : request.targets) {
+    Executable executable = compile_for(target, program, options);
+    ProgramReport report = executable.report();
+    out << target << "\n" << to_string(report) << "\n";
+    reports[target] = to_json(report);
+    if (!request.save.empty()) {
+      std::string name = target;
+      for (char& c : name) c = c == '/' || c == ':' ? '-' : c;
+      fs::create_directories(request.save);
+      write_file(request.save / (request.program.stem().string() + "." + name + ".xla"),
+                 executable.serialize());
+    }
+  }
+  if (!request.json.empty()) write_file(request.json, reports.dump(2) + "\n");
+}
+
+}  // namespace sturnus::app

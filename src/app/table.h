@@ -1,0 +1,23 @@
+// Aligned columns for a terminal.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace sturnus::app {
+
+class Table {
+ public:
+  explicit Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void print(std::ostream& out) const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// 1536 -> "1.5 KiB".
+std::string bytes_text(double bytes);
+
+}  // namespace sturnus::app

@@ -1,0 +1,92 @@
+#include <sturnus/runtime/error.h>
+#include <sturnus/runtime/gpu_target.h>
+#include <sturnus/runtime/topology.h>
+
+#include <chrono>
+
+#include "src/runtime/state.h"
+
+namespace sturnus {
+
+using internal::Api;
+
+struct internal::TopologyState {
+  Plugin plugin;
+  TopologyHandle handle;
+};
+
+Topology Topology::create(const Plugin& plugin, std::string_view name, const NamedValues& options) {
+  std::vector<PJRT_NamedValue> values = internal::to_pjrt(options);
+  auto reply = plugin.api().call<&PJRT_Api::PJRT_TopologyDescription_Create>([&](auto& args) {
+    args.topology_name = name.data();
+    args.topology_name_size = name.size();
+    args.create_options = values.data();
+    args.num_options = values.size();
+  });
+  return Topology(std::make_shared<const internal::TopologyState>(
+      internal::TopologyState{plugin, {plugin.api(), reply.topology}}));
+}
+
+Topology Topology::gpu(const Plugin& plugin, std::string_view target, int devices) {
+  const GpuTarget* known = find_gpu_target(target);
+  if (known == nullptr && target.find('{') == target.npos) {
+    std::string names;
+    for (std::string_view name : gpu_target_names()) {
+      names += (names.empty() ? "" : ", ") + std::string(name);
+    }
+    throw Error("Topology::gpu: no target named \"" + std::string(target) + "\"; there are " +
+                names + ". Give one of them, or the text of a GpuTargetConfigProto");
+  }
+  std::string description = known == nullptr ? std::string(target) : target_config_text(*known);
+  // slices x hosts x devices per host
+  return create(plugin, "",
+                {{"target_config", description}, {"topology", "1x1x" + std::to_string(devices)}});
+}
+
+Topology Topology::tpu(const Plugin& plugin, std::string_view name) { return create(plugin, name); }
+
+std::string Topology::platform_name() const {
+  auto reply = state_->plugin.api().call<&PJRT_Api::PJRT_TopologyDescription_PlatformName>(
+      [this](auto& args) { args.topology = state_->handle.get(); });
+  return {reply.platform_name, reply.platform_name_size};
+}
+
+std::string Topology::platform_version() const {
+  auto reply = state_->plugin.api().call<&PJRT_Api::PJRT_TopologyDescription_PlatformVersion>(
+      [this](auto& args) { args.topology = state_->handle.get(); });
+  return {reply.platform_version, reply.platform_version_size};
+}
+
+std::vector<DeviceDescription> Topology::devices() const {
+  const Api& api = state_->plugin.api();
+  auto reply = api.call<&PJRT_Api::PJRT_TopologyDescription_GetDeviceDescriptions>(
+      [this](auto& args) { args.topology = state_->handle.get(); });
+  std::vector<DeviceDescription> result;
+  for (std::size_t i = 0; i < reply.num_descriptions; i++) {
+    result.push_back(internal::describe_device(api, reply.descriptions[i]));
+  }
+  return result;
+}
+
+Executable Topology::compile(std::string_view stablehlo, const CompileOptions& options) const {
+  const Api& api = state_->plugin.api();
+  std::string option_bytes = options.serialize();
+  PJRT_Program program = internal::stablehlo_program(stablehlo);
+  auto start = std::chrono::steady_clock::now();
+  PJRT_Executable* executable = nullptr;
+  try {
+    auto reply = api.call<&PJRT_Api::PJRT_Compile>([&](auto& args) {
+      args.topology = state_->handle.get();
+      args.program = &program;
+      args.compile_options = option_bytes.data();
+      args.compile_options_size = option_bytes.size();
+    });
+    executable = reply.executable;
+  } catch (const RuntimeError& error) {
+    internal::throw_compile_error(error, stablehlo);
+  }
+  std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  return Executable(internal::describe_executable(state_, api, executable, elapsed.count()));
+}
+
+}  // namespace sturnus
