@@ -257,6 +257,14 @@ function(_add_cc_test)
   _add_test("sturnus_${short}")
 endfunction()
 
+# Files that tests read in the source tree: nothing to build, but a label to depend on.
+function(_add_filegroup)
+  _resolve(":${name}" short)
+  if(short)
+    add_custom_target("sturnus_${short}")
+  endif()
+endfunction()
+
 function(_add_sh_test)
   _add_test("${PROJECT_SOURCE_DIR}/${package}/${srcs}")
 endfunction()

@@ -29,6 +29,9 @@ struct CompileRequest {
 /// `sturnus compile`: compiles a program for devices that need not be here, and reports on each.
 void compile_program(std::ostream& out, const CompileRequest& request);
 
+/// `sturnus targets NAME`: the description of a GPU, to start one's own from.
+void show_target(std::ostream& out, const std::string& name);
+
 /// `sturnus run`: a named experiment.
 void run_experiment(std::ostream& out, const std::string& name);
 

@@ -42,6 +42,11 @@ Executable compile_for(const std::string& target, const std::string& program,
   int devices = options.replicas * options.partitions;
   bool is_file = find_gpu_target(target) == nullptr && fs::exists(target);
   std::string gpu = is_file ? read_file(target, "the GPU description") : target;
+  if (is_file && gpu.find("gpu_device_info") == gpu.npos) {
+    throw Error(
+        "compile: the file " + target +
+        " is not a GPU description: it has no gpu_device_info. `sturnus targets h100` shows one");
+  }
   if (find_gpu_target(gpu) == nullptr && !is_file) {
     std::string names;
     for (std::string_view name : gpu_target_names()) names += std::string(name) + ", ";
@@ -56,7 +61,10 @@ nlohmann::json to_json(const Work& work) {
   for (const auto& [kind, use] : work.collectives) {
     collectives[kind] = {{"count", use.count}, {"bytes", use.bytes}};
   }
-  return {{"kernels", work.kernels}, {"free", work.free}, {"collectives", collectives}};
+  return {{"kernels", work.kernels},
+          {"free", work.free},
+          {"collectives", collectives},
+          {"has_open_loops", work.has_open_loops}};
 }
 
 nlohmann::json to_json(const ProgramReport& report) {
@@ -79,6 +87,18 @@ nlohmann::json to_json(const ProgramReport& report) {
 }
 
 }  // namespace
+
+void show_target(std::ostream& out, const std::string& name) {
+  const GpuTarget* target = find_gpu_target(name);
+  if (target == nullptr) {
+    std::string names;
+    for (std::string_view known : gpu_target_names()) {
+      names += (names.empty() ? "" : ", ") + std::string(known);
+    }
+    throw Error("targets: no GPU named \"" + name + "\"; there are " + names);
+  }
+  out << target_config_text(*target);
+}
 
 void compile_program(std::ostream& out, const CompileRequest& request) {
   std::string program = read_file(request.program, "the program");

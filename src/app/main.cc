@@ -58,6 +58,11 @@ int main(int argc, char** argv) {
   compile->add_option("--save", request.save, "Write the compiled programs to this folder");
   compile->callback([&] { compile_program(std::cout, request); });
 
+  CLI::App* targets = program.add_subcommand("targets", "Print the description of a GPU");
+  std::string target;
+  targets->add_option("name", target, "a100, b200 or h100")->required();
+  targets->callback([&] { show_target(std::cout, target); });
+
   try {
     program.parse(argc, argv);
     return 0;

@@ -94,8 +94,11 @@ consteval bool takes_braces_at(std::index_sequence<after...>) {
 template <class T, std::size_t i>
 consteval bool is_c_array() {
   constexpr std::size_t others = field_count<T> - i - 1;
-  return !takes_braces_at<T, i>(std::index_sequence<others>()) &&
-         takes_braces_at<T, i>(std::make_index_sequence<others>());
+  if constexpr (takes_braces_at<T, i>(std::index_sequence<others>())) {
+    return false;
+  } else {
+    return takes_braces_at<T, i>(std::make_index_sequence<others>());
+  }
 }
 
 template <class T, std::size_t... i>

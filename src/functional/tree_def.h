@@ -84,8 +84,8 @@ class TreeDef {
 
 std::ostream& operator<<(std::ostream& out, const TreeDef& def);
 
-/// Says where two structures first differ, or "" if they are equal; `a_name` and `b_name` call the
-/// trees: ".net has 2 elements in carry in and 3 in carry out".
+/// Says where two structures first differ, or "" if they are equal; `a_name` and `b_name` are what
+/// the trees are called: ".net has 2 elements in carry in and has 3 elements in carry out".
 std::string first_difference(std::string_view a_name, const TreeDef& a, std::string_view b_name,
                              const TreeDef& b);
 

@@ -179,43 +179,36 @@ struct Verdict {
   static constexpr TreeFlaw flaw = f;
 };
 
-template <TreeFlaw f, class... A, TreeFlaw g, class... B>
-consteval auto operator+(Verdict<f, A...> first, Verdict<g, B...> second) {
-  if constexpr (f != TreeFlaw::none) {
-    return first;
-  } else if constexpr (g != TreeFlaw::none || sizeof...(A) == 0) {
-    return second;
-  } else if constexpr (sizeof...(B) == 0 || std::is_same_v<Types<A...>, Types<B...>>) {
-    return first;
-  } else {
-    return Verdict<TreeFlaw::two_leaf_types, A..., B...>();
-  }
+/// The verdict so far, and the types it rests on: each is judged once, so types may contain
+/// themselves.
+template <class Verdict, class... Seen>
+struct Judged {
+  using verdict = Verdict;
+};
+
+template <class Judged, class... Part>
+consteval auto judge_all(Judged so_far, Types<Part...>) {
+  return (so_far << ... << std::type_identity<Part>());
 }
 
-template <class T, class... Above>
-consteval auto judge();
-
-template <class... Above, class... Part>
-consteval auto judge_all(Types<Part...>) {
-  return (Verdict<TreeFlaw::none>() + ... + judge<Part, Above...>());
-}
-
-/// The verdict on T inside the types Above; a type inside itself adds nothing.
-template <class T, class... Above>
-consteval auto judge() {
-  if constexpr ((std::is_same_v<T, Above> || ...)) {
-    return Verdict<TreeFlaw::none>();
+template <TreeFlaw flaw, class... Leaf, class... Seen, class T>
+consteval auto operator<<(Judged<Verdict<flaw, Leaf...>, Seen...> so_far, std::type_identity<T>) {
+  if constexpr (flaw != TreeFlaw::none || (std::is_same_v<T, Seen> || ...)) {
+    return so_far;
   } else if constexpr (TreeType<T>::flaw != TreeFlaw::none) {
-    return Verdict<TreeType<T>::flaw, T>();
-  } else if constexpr (TreeType<T>::kind == TreeKind::leaf) {
-    return Verdict<TreeFlaw::none, T>();
+    return Judged<Verdict<TreeType<T>::flaw, T>>();
+  } else if constexpr (TreeType<T>::kind != TreeKind::leaf) {
+    return judge_all(Judged<Verdict<flaw, Leaf...>, Seen..., T>(), typename TreeType<T>::Parts());
+  } else if constexpr (sizeof...(Leaf) == 0) {
+    return Judged<Verdict<TreeFlaw::none, T>, Seen..., T>();
   } else {
-    return judge_all<T, Above...>(typename TreeType<T>::Parts());
+    return Judged<Verdict<TreeFlaw::two_leaf_types, Leaf..., T>>();
   }
 }
 
 template <class T>
-using VerdictOn = decltype(judge<T>());
+using VerdictOn =
+    typename decltype(judge_all(Judged<Verdict<TreeFlaw::none>>(), Types<T>()))::verdict;
 
 /// Makes the compiler say in one sentence why the type Culprit keeps something from being a tree.
 /// After that the leaves pass for Arrays, so that nothing else is reported.

@@ -14,15 +14,51 @@ TruncatedNormal AmplitudePart::along(const Pair& g) const {
   return normal.affine(g[*cut], g[known] * mean[known]);
 }
 
-Amplitudes::Amplitudes(const SymmetricPair& precision, const Pair& linear,
+Amplitudes::Amplitudes(std::span<const Pair> basis, std::span<const double> y, double sigma,
                        std::span<const PriorInterval> priors)
-    : precision_(precision), linear_(linear), priors_(priors) {
-  double determinant = precision.determinant();
-  if (priors.size() == 2 && determinant > 1e-10 * precision.aa * precision.bb) {
+    : priors_(priors.begin(), priors.end()) {
+  double scale = 1 / (sigma * sigma);
+  for (auto [a, b] : basis) {
+    precision_.aa += scale * a * a;
+    precision_.ab += scale * a * b;
+    precision_.bb += scale * b * b;
+  }
+  double determinant = precision_.determinant();
+  bool determined = determinant > 1e-10 * precision_.aa * precision_.bb;
+  SymmetricPair covariance;
+  if (priors_.size() == 1 && precision_.aa > 0) covariance.aa = 1 / precision_.aa;
+  if (priors_.size() == 2 && determined) {
+    covariance = {precision_.bb / determinant, -precision_.ab / determinant,
+                  precision_.aa / determinant};
+  }
+  auto gradient_at = [&](const Pair& c) {
+    Pair gradient = {0, 0};
+    half_squares_ = 0;
+    for (std::size_t i = 0; i < basis.size(); ++i) {
+      double residual = y[i] - dot(basis[i], c);
+      half_squares_ += 0.5 * scale * residual * residual;
+      gradient[0] += scale * basis[i][0] * residual;
+      gradient[1] += scale * basis[i][1] * residual;
+    }
+    return gradient;
+  };
+  auto times_covariance = [&](const Pair& g) {
+    return Pair{covariance.aa * g[0] + covariance.ab * g[1],
+                covariance.ab * g[0] + covariance.bb * g[1]};
+  };
+  Pair solution = times_covariance(gradient_at({0, 0}));
+  for (std::size_t i = 0; i < priors_.size(); ++i) {
+    centre_[i] = std::clamp(solution[i], priors_[i].low, priors_[i].high);
+  }
+  linear_ = gradient_at(centre_);
+  for (std::size_t i = 0; i < priors_.size(); ++i) {
+    priors_[i].low -= centre_[i];
+    priors_[i].high -= centre_[i];
+  }
+  if (priors_.size() == 2 && determined) {
     unbounded_.emplace();
-    SymmetricPair& c = unbounded_->covariance;
-    c = {precision.bb / determinant, -precision.ab / determinant, precision.aa / determinant};
-    unbounded_->mean = {c.aa * linear[0] + c.ab * linear[1], c.ab * linear[0] + c.bb * linear[1]};
+    unbounded_->covariance = covariance;
+    unbounded_->mean = times_covariance(linear_);
   }
 }
 
@@ -36,64 +72,91 @@ bool Amplitudes::uncut() const {
   return unbounded_ && within(0, unbounded_->covariance.aa) && within(1, unbounded_->covariance.bb);
 }
 
-/// The one amplitude there is.
-TruncatedNormal Amplitudes::only() const {
-  return TruncatedNormal::from_quadratic(precision_.aa, linear_[0], priors_[0].low,
-                                         priors_[0].high);
-}
-
-/// The first of two, the second integrated.
-PiecewiseDensity Amplitudes::first() const {
-  auto log_density = [this](double c, double) {
-    return c * (linear_[0] - 0.5 * precision_.aa * c) + second(c).log_integral();
+/// One of two, the other integrated.
+PiecewiseDensity Amplitudes::marginal(std::size_t axis) const {
+  double precision = axis == 0 ? precision_.aa : precision_.bb;
+  auto log_density = [&](double c, double) {
+    return c * (linear_[axis] - 0.5 * precision * c) + given_other(1 - axis, c).log_integral();
   };
-  return PiecewiseDensity(log_density, {{priors_[0].low, priors_[0].high, 4}});
+  return PiecewiseDensity(log_density, {{priors_[axis].low, priors_[axis].high, 4}});
 }
 
-/// The second of two, the first being known.
-TruncatedNormal Amplitudes::second(double first) const {
-  return TruncatedNormal::from_quadratic(precision_.bb, linear_[1] - precision_.ab * first,
-                                         priors_[1].low, priors_[1].high);
+TruncatedNormal Amplitudes::given_other(std::size_t axis, double other) const {
+  return TruncatedNormal::from_quadratic(axis == 0 ? precision_.aa : precision_.bb,
+                                         linear_[axis] - precision_.ab * other, priors_[axis].low,
+                                         priors_[axis].high);
 }
 
 double Amplitudes::log_integral(double care) const {
-  if (priors_.size() == 1) return only().log_integral();
+  if (priors_.size() == 1) return given_other(0, 0).log_integral() - half_squares_;
   if (unbounded_) {
     double whole = 0.5 * dot(linear_, unbounded_->mean) + std::log(2 * std::numbers::pi) -
-                   0.5 * std::log(precision_.determinant());
+                   0.5 * std::log(precision_.determinant()) - half_squares_;
     // Bounds only take away.
     if (whole < care || uncut()) return whole;
   }
-  return first().log_total();
+  return marginal(0).log_total() - half_squares_;
 }
 
-std::vector<AmplitudePart> Amplitudes::parts(double left_out) const {
-  if (uncut()) return {*unbounded_};
-  if (priors_.size() == 1) {
-    TruncatedNormal normal = only();
+const std::vector<AmplitudePart>& AmplitudeParts::along(const Pair& g) const {
+  bool second = std::abs(g[1]) * sd_given_other[1] > std::abs(g[0]) * sd_given_other[0];
+  return with_normal[second && !with_normal[1].empty() ? 1 : 0];
+}
+
+AmplitudeParts Amplitudes::parts(double left_out) const {
+  AmplitudeParts result;
+  // One amplitude is a cut normal, the other is known; both relative to the centre.
+  auto add = [&](std::size_t axis, double other, double weight) {
+    TruncatedNormal normal = given_other(axis, other).affine(1, centre_[axis]);
     auto [mean, variance] = normal.moments();
-    return {{1, {mean, 0}, {variance, 0, 0}, 0, normal}};
+    AmplitudePart part = {.weight = weight, .cut = axis, .normal = normal};
+    part.mean[axis] = mean;
+    part.mean[1 - axis] = centre_[1 - axis] + other;
+    (axis == 0 ? part.covariance.aa : part.covariance.bb) = variance;
+    result.sd_given_other[axis] += weight * std::sqrt(variance);
+    result.with_normal[axis].push_back(part);
+  };
+  if (uncut()) {
+    result.with_normal[0] = {*unbounded_};
+    result.with_normal[0][0].mean = {centre_[0] + unbounded_->mean[0],
+                                     centre_[1] + unbounded_->mean[1]};
+  } else if (priors_.size() == 1) {
+    add(0, 0, 1);
+  } else {
+    for (std::size_t axis : {0, 1}) {
+      for (const PiecewiseDensity::Node& other : marginal(1 - axis).nodes(left_out)) {
+        add(axis, other.x[0], other.weight);
+      }
+    }
   }
-  std::vector<AmplitudePart> parts;
-  for (const PiecewiseDensity::Node& node : first().nodes(left_out)) {
-    TruncatedNormal normal = second(node.x[0]);
-    auto [mean, variance] = normal.moments();
-    parts.push_back({node.weight, {node.x[0], mean}, {0, 0, variance}, 1, normal});
+  for (const AmplitudePart& part : result.with_normal[0]) {
+    result.mean[0] += part.weight * part.mean[0];
+    result.mean[1] += part.weight * part.mean[1];
   }
-  return parts;
+  for (const AmplitudePart& part : result.with_normal[0]) {
+    double a = part.mean[0] - result.mean[0], b = part.mean[1] - result.mean[1];
+    result.covariance.aa += part.weight * (part.covariance.aa + a * a);
+    result.covariance.ab += part.weight * (part.covariance.ab + a * b);
+    result.covariance.bb += part.weight * (part.covariance.bb + b * b);
+  }
+  return result;
 }
 
 Pair Amplitudes::draw(NumpyRandom& random) const {
+  Pair drawn = {0, 0};
   if (uncut()) {
     const SymmetricPair& c = unbounded_->covariance;
     double u = random.normal(), v = random.normal();
     double root = std::sqrt(c.aa);
-    return {unbounded_->mean[0] + root * u,
-            unbounded_->mean[1] + (c.ab * u + std::sqrt(c.determinant()) * v) / root};
+    drawn = {unbounded_->mean[0] + root * u,
+             unbounded_->mean[1] + (c.ab * u + std::sqrt(c.determinant()) * v) / root};
+  } else if (priors_.size() == 1) {
+    drawn[0] = given_other(0, 0).quantile(random.uniform());
+  } else {
+    drawn[0] = marginal(0).draw(random)[0];
+    drawn[1] = given_other(1, drawn[0]).quantile(random.uniform());
   }
-  if (priors_.size() == 1) return {only().quantile(random.uniform()), 0};
-  double drawn = first().draw(random)[0];
-  return {drawn, second(drawn).quantile(random.uniform())};
+  return {centre_[0] + drawn[0], centre_[1] + drawn[1]};
 }
 
 }  // namespace sturnus

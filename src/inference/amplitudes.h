@@ -33,7 +33,7 @@ struct SymmetricPair {
 struct AmplitudePart {
   double weight = 1;
   Pair mean = {0, 0};
-  SymmetricPair covariance;
+  SymmetricPair covariance = {};
   std::optional<std::size_t> cut = {};  // which amplitude the cut normal is
   TruncatedNormal normal = TruncatedNormal::normal(0, 1);
 
@@ -41,28 +41,43 @@ struct AmplitudePart {
   TruncatedNormal along(const Pair& g) const;
 };
 
+/// The posterior of c as parts whose weights add to 1. Two amplitudes that are cut can be taken
+/// apart in two ways, with the one or the other known in each part.
+struct AmplitudeParts {
+  Pair mean = {0, 0};
+  SymmetricPair covariance;
+  Pair sd_given_other = {0, 0};
+  std::array<std::vector<AmplitudePart>, 2> with_normal;  // the second is empty if there is one way
+
+  /// The way whose parts are smoothest in g . c.
+  const std::vector<AmplitudePart>& along(const Pair& g) const;
+};
+
 class Amplitudes {
  public:
-  /// The log likelihood is linear . c - c . precision c / 2 up to a constant. One prior: only c_0.
-  Amplitudes(const SymmetricPair& precision, const Pair& linear,
+  /// Measurements y_i = basis_i . c + N(0, sigma^2). One prior: only c_0 is there.
+  Amplitudes(std::span<const Pair> basis, std::span<const double> y, double sigma,
              std::span<const PriorInterval> priors);
 
-  /// log of the likelihood's integral over the priors' intervals; where that is below `care`, any
-  /// number below `care`, which costs less.
+  /// log of the integral of exp(-sum of squares / 2 sigma^2) over the priors' intervals; where that
+  /// is below `care`, any number below `care`, which costs less.
   double log_integral(double care) const;
-  /// The posterior as parts whose weights add to 1; what is left out weighs less than `left_out`.
-  std::vector<AmplitudePart> parts(double left_out) const;
+  /// What the parts leave out weighs less than `left_out`.
+  AmplitudeParts parts(double left_out) const;
   Pair draw(NumpyRandom& random) const;
 
  private:
   bool uncut() const;
-  TruncatedNormal only() const;
-  PiecewiseDensity first() const;
-  TruncatedNormal second(double first) const;
+  PiecewiseDensity marginal(std::size_t axis) const;
+  TruncatedNormal given_other(std::size_t axis, double other) const;
 
+  // All is kept relative to a point near the least squares solution, so that precise measurements
+  // do not make large numbers cancel.
+  Pair centre_ = {0, 0};
+  double half_squares_ = 0;  // sum of squares / 2 sigma^2 at the centre
   SymmetricPair precision_;
-  Pair linear_;
-  std::span<const PriorInterval> priors_;
+  Pair linear_ = {0, 0};
+  std::vector<PriorInterval> priors_;
   /// Both as if the priors had no bounds; none if there is one, or the data do not determine two.
   std::optional<AmplitudePart> unbounded_;
 };

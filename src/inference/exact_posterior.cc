@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numbers>
 #include <utility>
@@ -17,8 +18,9 @@
 namespace sturnus {
 namespace {
 
-/// Mass of nodes that predictions leave out.
-constexpr double left_out = 1e-9;
+/// Mass of nodes that predictions of two-parameter models leave out, to be quick. Their f is
+/// bounded; a growing exponential weighs its tail so much that nothing may be left out.
+constexpr double left_out_of_two = 1e-8;
 /// f(t) = sum_j amplitude_j basis_j(t; lambda); absent amplitudes have a basis of zero.
 struct Model {
   std::vector<std::string> names;
@@ -38,12 +40,22 @@ Pair free_phase_basis(double t, const Pair& lambda) {
 
 Pair fixed_phase_basis(double t, const Pair& lambda) { return {free_phase_basis(t, lambda)[0], 0}; }
 
-/// A node of lambda, with a part of what the amplitudes are there.
-struct Component {
+/// A node of lambda, with the posterior of the amplitudes there.
+struct LambdaNode {
   double weight;
   Pair lambda;
-  AmplitudePart amplitudes;
+  AmplitudeParts amplitudes;
 };
+
+/// What to look at in the amplitudes c: g(lambda) . c.
+using Direction = std::function<Pair(const Pair& lambda)>;
+
+/// One of the amplitudes.
+Direction unit(std::size_t amplitude) {
+  Pair direction = {0, 0};
+  direction[amplitude] = 1;
+  return [direction](const Pair&) { return direction; };
+}
 
 /// A mixture of cut normals.
 struct Mixture {
@@ -145,22 +157,22 @@ class ExactPosterior::Implementation {
         y_(data.y.begin(), data.y.end()),
         sigma_(data.sigma),
         density_(integrate_lambda()) {
-    double square = 0;
-    for (double y : y_) square += (y / sigma_) * (y / sigma_);
     double n = static_cast<double>(y_.size());
-    log_evidence_ = density_.log_total() - 0.5 * square - n * std::log(sigma_) -
-                    0.5 * n * std::log(2 * std::numbers::pi);
+    log_evidence_ = density_.log_total() - n * std::log(sigma_ * std::sqrt(2 * std::numbers::pi));
     for (const auto* priors : {&model_.amplitude_priors, &model_.lambda_priors}) {
       for (const PriorInterval& prior : *priors) log_evidence_ -= std::log(prior.high - prior.low);
     }
-    for (const PiecewiseDensity::Node& node : density_.nodes(left_out)) {
+    double left_out = model_.lambda_priors.size() == 2 ? left_out_of_two : 0;
+    std::vector<PiecewiseDensity::Node> nodes = density_.nodes(left_out);
+    for (const PiecewiseDensity::Node& node : nodes) {
       // What a light node leaves out counts as little as the node does.
-      double share = std::min(0.5, left_out / node.weight);
-      for (const AmplitudePart& part : amplitudes_at(node.x).parts(share)) {
-        components_.push_back({node.weight * part.weight, node.x, part});
-      }
+      double share = std::min(0.5, left_out / (node.weight * static_cast<double>(nodes.size())));
+      nodes_.push_back({node.weight, node.x, amplitudes_at(node.x).parts(share)});
     }
-    for (std::size_t i = 0; i < model_.names.size(); ++i) moments_.push_back(moments(i));
+    for (std::size_t i = 0; i < amplitudes(); ++i) moments_.push_back(moments(unit(i)));
+    for (std::size_t i = 0; i < model_.lambda_priors.size(); ++i) {
+      moments_.push_back(lambda_moments(i));
+    }
   }
 
   const Model& model() const { return model_; }
@@ -178,58 +190,42 @@ class ExactPosterior::Implementation {
   }
 
   /// The posterior of g(lambda) . c.
-  template <class Basis>
-  Mixture mixture(Basis g) const {
+  Mixture mixture(const Direction& g) const {
     Mixture result;
-    for (const Component& component : components_) {
-      result.weights.push_back(component.weight);
-      result.parts.push_back(component.amplitudes.along(g(component.lambda)));
+    for (const LambdaNode& node : nodes_) {
+      Pair direction = g(node.lambda);
+      for (const AmplitudePart& part : node.amplitudes.along(direction)) {
+        result.weights.push_back(node.weight * part.weight);
+        result.parts.push_back(part.along(direction));
+      }
     }
     return result;
   }
 
-  template <class Basis>
-  MeanSd mixture_moments(Basis g) const {
+  MeanSd moments(const Direction& g) const {
     double mean = 0;
-    for (const Component& component : components_) {
-      mean += component.weight * dot(g(component.lambda), component.amplitudes.mean);
+    for (const LambdaNode& node : nodes_) {
+      mean += node.weight * dot(g(node.lambda), node.amplitudes.mean);
     }
     double variance = 0;
-    for (const Component& component : components_) {
-      Pair direction = g(component.lambda);
-      double offset = dot(direction, component.amplitudes.mean) - mean;
-      double spread = component.amplitudes.covariance.along(direction);
-      variance += component.weight * (spread + offset * offset);
+    for (const LambdaNode& node : nodes_) {
+      Pair direction = g(node.lambda);
+      double offset = dot(direction, node.amplitudes.mean) - mean;
+      variance += node.weight * (node.amplitudes.covariance.along(direction) + offset * offset);
     }
     return {mean, std::sqrt(std::max(0.0, variance))};
   }
 
-  /// What picks one amplitude out of c, and what makes f(t) of it.
-  static auto unit(std::size_t amplitude) {
-    return [amplitude](const Pair&) {
-      return Pair{amplitude == 0 ? 1.0 : 0.0, amplitude == 1 ? 1.0 : 0.0};
-    };
-  }
-  auto basis_at(double t) const {
+  /// g such that g . c is f(t).
+  Direction basis_at(double t) const {
     return [this, t](const Pair& lambda) { return model_.basis(t, lambda); };
   }
 
   /// The posterior of the amplitudes at one lambda.
   Amplitudes amplitudes_at(const Pair& lambda) const {
-    SymmetricPair precision;
-    Pair linear = {0, 0};
-    for (std::size_t i = 0; i < t_.size(); ++i) {
-      auto [a, b] = model_.basis(t_[i], lambda);
-      precision.aa += a * a;
-      precision.ab += a * b;
-      precision.bb += b * b;
-      linear[0] += a * y_[i];
-      linear[1] += b * y_[i];
-    }
-    double scale = 1 / (sigma_ * sigma_);
-    precision = {scale * precision.aa, scale * precision.ab, scale * precision.bb};
-    linear = {scale * linear[0], scale * linear[1]};
-    return Amplitudes(precision, linear, model_.amplitude_priors);
+    std::vector<Pair> basis(t_.size());
+    for (std::size_t i = 0; i < t_.size(); ++i) basis[i] = model_.basis(t_[i], lambda);
+    return Amplitudes(basis, y_, sigma_, model_.amplitude_priors);
   }
 
  private:
@@ -252,16 +248,12 @@ class ExactPosterior::Implementation {
     return PiecewiseDensity(log_density, axes);
   }
 
-  MeanSd moments(std::size_t parameter) const {
-    if (parameter < amplitudes()) return mixture_moments(unit(parameter));
-    std::size_t axis = parameter - amplitudes();
+  MeanSd lambda_moments(std::size_t axis) const {
+    std::vector<PiecewiseDensity::Node> nodes = density_.nodes(0);
     double mean = 0, variance = 0;
-    for (const Component& component : components_) {
-      mean += component.weight * component.lambda[axis];
-    }
-    for (const Component& component : components_) {
-      double offset = component.lambda[axis] - mean;
-      variance += component.weight * offset * offset;
+    for (const PiecewiseDensity::Node& node : nodes) mean += node.weight * node.x[axis];
+    for (const PiecewiseDensity::Node& node : nodes) {
+      variance += node.weight * (node.x[axis] - mean) * (node.x[axis] - mean);
     }
     return {mean, std::sqrt(variance)};
   }
@@ -271,7 +263,7 @@ class ExactPosterior::Implementation {
   double sigma_;
   PiecewiseDensity density_;
   double log_evidence_;
-  std::vector<Component> components_;
+  std::vector<LambdaNode> nodes_;
   std::vector<MeanSd> moments_;
 };
 
@@ -332,7 +324,7 @@ double ExactPosterior::density(std::size_t parameter, double x) const {
   if (parameter >= amplitudes()) {
     return implementation_->lambda().density(parameter - amplitudes(), x);
   }
-  return implementation_->mixture(Implementation::unit(parameter)).density(x);
+  return implementation_->mixture(unit(parameter)).density(x);
 }
 
 std::vector<double> ExactPosterior::density(std::size_t parameter,
@@ -346,7 +338,7 @@ std::vector<double> ExactPosterior::density(std::size_t parameter,
 double ExactPosterior::cdf(std::size_t parameter, double x) const {
   implementation_->check_parameter("cdf", parameter);
   if (parameter >= amplitudes()) return implementation_->lambda().cdf(parameter - amplitudes(), x);
-  return implementation_->mixture(Implementation::unit(parameter)).cdf(x);
+  return implementation_->mixture(unit(parameter)).cdf(x);
 }
 
 namespace {
@@ -366,16 +358,16 @@ double ExactPosterior::quantile(std::size_t parameter, double probability) const
   if (parameter >= amplitudes()) {
     return implementation_->lambda().quantile(parameter - amplitudes(), probability);
   }
-  return implementation_->mixture(Implementation::unit(parameter))
+  return implementation_->mixture(unit(parameter))
       .quantile(probability, implementation_->moments_of(parameter));
 }
 
 double ExactPosterior::predictive_mean(double t) const {
-  return implementation_->mixture_moments(implementation_->basis_at(t)).mean;
+  return implementation_->moments(implementation_->basis_at(t)).mean;
 }
 
 double ExactPosterior::predictive_sd(double t) const {
-  return implementation_->mixture_moments(implementation_->basis_at(t)).sd;
+  return implementation_->moments(implementation_->basis_at(t)).sd;
 }
 
 double ExactPosterior::predictive_cdf(double t, double f) const {
@@ -384,9 +376,9 @@ double ExactPosterior::predictive_cdf(double t, double f) const {
 
 std::vector<double> ExactPosterior::predictive_quantiles(
     double t, std::span<const double> probabilities) const {
-  auto basis = implementation_->basis_at(t);
+  Direction basis = implementation_->basis_at(t);
   Mixture mixture = implementation_->mixture(basis);
-  MeanSd moments = implementation_->mixture_moments(basis);
+  MeanSd moments = implementation_->moments(basis);
   std::vector<double> quantiles;
   for (double probability : probabilities) {
     check_probability("predictive_quantiles", probability);

@@ -3,9 +3,9 @@
 //
 // Measurements are y_i = f(t_i) + N(0, sigma^2) with known sigma, and every prior is uniform on an
 // interval. In all three models f(t) is linear in its amplitudes, which are integrated in closed
-// form; the one or two parameters lambda that are left are integrated adaptively. Densities,
-// moments and quantiles are right to about 1e-9, and draws are independent and have no chain behind
-// them.
+// form; the one or two parameters lambda that are left are integrated adaptively. Moments are
+// right to about 1e-8 of a standard deviation, distribution functions to 1e-7, and draws are
+// independent and have no chain behind them.
 #pragma once
 
 #include <sturnus/inference/matrix_view.h>

@@ -119,13 +119,16 @@ PiecewiseDensity::Cell PiecewiseDensity::evaluate(const LogDensity& log_density,
   cell.log_max = logs[top];
   // Between two nodes of a parabola the peak rises above the higher by at most an eighth of what
   // that one rises above its other neighbour.
-  double rise = 0;
   std::size_t i = top / n1, j = top % n1;
-  if (i > 0) rise = std::max(rise, cell.log_max - logs[top - n1]);
-  if (i + 1 < n0) rise = std::max(rise, cell.log_max - logs[top + n1]);
-  if (j > 0) rise = std::max(rise, cell.log_max - logs[top - 1]);
-  if (j + 1 < n1) rise = std::max(rise, cell.log_max - logs[top + 1]);
-  cell.log_bound = cell.log_max + rise;
+  cell.rise = {0, 0};
+  auto rise_above = [&](std::size_t axis, std::size_t node) {
+    cell.rise[axis] = std::max(cell.rise[axis], cell.log_max - logs[node]);
+  };
+  if (i > 0) rise_above(0, top - n1);
+  if (i + 1 < n0) rise_above(0, top + n1);
+  if (j > 0) rise_above(1, top - 1);
+  if (j + 1 < n1) rise_above(1, top + 1);
+  cell.log_bound = cell.log_max + cell.rise[0] + cell.rise[1];
 
   cell.values.resize(n0 * n1);
   for (std::size_t k = 0; k < logs.size(); ++k) cell.values[k] = std::exp(logs[k] - cell.log_max);
@@ -171,23 +174,28 @@ PiecewiseDensity::PiecewiseDensity(const LogDensity& log_density, const std::vec
     };
     return Range{edge(index), edge(index + 1)};
   };
-  std::vector<Cell> open;
+  std::vector<Cell> open;  // a heap: the most promising cell first, so that the peak is found early
+  auto promises_less = [](const Cell& a, const Cell& b) { return a.log_bound < b.log_bound; };
   double peak = -infinity;
   auto add = [&](std::array<Range, 2> box) {
     open.push_back(evaluate(log_density, box));
     peak = std::max(peak, open.back().log_max);
+    std::push_heap(open.begin(), open.end(), promises_less);
   };
   for (int i = 0; i < count[0]; ++i) {
     for (int j = 0; j < count[1]; ++j) add({part(0, i), part(1, j)});
   }
   // A cell is done when its polynomial's last coefficients, scaled by the height it may reach, are
-  // small against the peak. The peak only grows, so what is done stays done.
+  // small against the peak. The peak only grows, so what is done stays done. A log density has the
+  // rounding of its size, and no cell is small enough to be rid of that.
   std::size_t evaluated = open.size();
   while (!open.empty()) {
+    std::pop_heap(open.begin(), open.end(), promises_less);
     Cell cell = std::move(open.back());
     open.pop_back();
     double height = std::exp(std::min(0.0, cell.log_bound - peak));
-    if (height * (cell.tail[0] + cell.tail[1]) <= tolerance) {
+    double rounding = 2e-14 * std::abs(cell.log_max);
+    if (height * (cell.tail[0] + cell.tail[1]) <= tolerance + rounding) {
       cells_.push_back(std::move(cell));
       continue;
     }
@@ -196,7 +204,9 @@ PiecewiseDensity::PiecewiseDensity(const LogDensity& log_density, const std::vec
                   " cells do not resolve the density. Its peak is too narrow for the prior's box: "
                   "narrow the prior or check the noise.");
     }
-    std::size_t axis = cell.tail[0] >= cell.tail[1] ? 0 : 1;
+    // Halve the axis that is resolved worse; while the peak hides between nodes, the steeper one.
+    auto need = [&](std::size_t axis) { return cell.tail[axis] * (1 + cell.rise[axis]); };
+    std::size_t axis = need(0) >= need(1) ? 0 : 1;
     std::array<Range, 2> left = cell.box, right = cell.box;
     left[axis].high = right[axis].low = cell.box[axis].at(0);
     add(left);

@@ -55,6 +55,7 @@ class PiecewiseDensity {
     std::array<Range, 2> box;
     double log_max;                    // largest log density at a node
     double log_bound;                  // what it may rise to between the nodes
+    std::array<double, 2> rise;        // of log_max above the next nodes
     std::array<double, 2> tail;        // the last coefficients along each axis
     std::vector<double> values;        // exp(log density - log_max) at the nodes
     std::vector<double> coefficients;  // of P_k(x) P_l(y)

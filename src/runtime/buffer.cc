@@ -1,6 +1,8 @@
 #include <sturnus/runtime/buffer.h>
 #include <sturnus/runtime/error.h>
 
+#include <numeric>
+
 #include "src/runtime/state.h"
 
 namespace sturnus {
@@ -136,8 +138,18 @@ Event Buffer::to_host_async(void* data, std::size_t bytes) const {
   }
   if (bytes == 0) return ready_event();
   if (data == nullptr) throw Error("Buffer::to_host: null memory for " + type().str());
+  // Without a layout the plugin gives the device's own.
+  std::vector<std::int64_t> minor_to_major(type().shape.size());
+  std::iota(minor_to_major.rbegin(), minor_to_major.rend(), 0);
+  PJRT_Buffer_MemoryLayout row_major{};
+  row_major.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE;
+  row_major.type = PJRT_Buffer_MemoryLayout_Type_Tiled;
+  row_major.tiled.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE;
+  row_major.tiled.minor_to_major = minor_to_major.data();
+  row_major.tiled.minor_to_major_size = minor_to_major.size();
   auto reply = api().call<&PJRT_Api::PJRT_Buffer_ToHostBuffer>([&](auto& args) {
     args.src = handle_;
+    args.host_layout = minor_to_major.size() > 1 ? &row_major : nullptr;
     args.dst = data;
     args.dst_size = bytes;
   });

@@ -249,16 +249,17 @@ LoadedExecutable Client::compile(std::string_view stablehlo, const CompileOption
     count(&CacheUse::misses);
   }
 
-  PJRT_Program program = internal::stablehlo_program(stablehlo);
+  auto program = internal::stablehlo_program(stablehlo);
   auto start = std::chrono::steady_clock::now();
   PJRT_LoadedExecutable* executable = nullptr;
   try {
-    auto reply = state.api().call<&PJRT_Api::PJRT_Client_Compile>([&](auto& args) {
-      args.client = state.handle.get();
-      args.program = &program;
-      args.compile_options = option_bytes.data();
-      args.compile_options_size = option_bytes.size();
-    });
+    auto reply = state.api().call_with<&PJRT_Api::PJRT_Client_Compile>(
+        program, "PJRT_Program", [&](auto& args) {
+          args.client = state.handle.get();
+          args.program = &program;
+          args.compile_options = option_bytes.data();
+          args.compile_options_size = option_bytes.size();
+        });
     executable = reply.executable;
   } catch (const RuntimeError& error) {
     internal::throw_compile_error(error, stablehlo);
@@ -277,7 +278,8 @@ LoadedExecutable Client::compile(std::string_view stablehlo, const CompileOption
   return result;
 }
 
-LoadedExecutable Client::adopt(PJRT_LoadedExecutable* executable, double compile_seconds) const {
+LoadedExecutable Client::adopt(PJRT_LoadedExecutable* executable, double compile_seconds,
+                               std::string serialized) const {
   const Api& api = state_->api();
   auto loaded = std::make_shared<internal::LoadedState>();
   loaded->client = state_;
@@ -285,6 +287,7 @@ LoadedExecutable Client::adopt(PJRT_LoadedExecutable* executable, double compile
   auto reply = api.call<&PJRT_Api::PJRT_LoadedExecutable_GetExecutable>(
       [executable](auto& args) { args.loaded_executable = executable; });
   auto program = internal::describe_executable(loaded, api, reply.executable, compile_seconds);
+  program->serialized = std::move(serialized);
   loaded->prepare(*program);
   return LoadedExecutable(std::move(program), std::move(loaded));
 }
@@ -295,7 +298,7 @@ LoadedExecutable Client::load(std::string_view serialized) const {
     args.serialized_executable = serialized.data();
     args.serialized_executable_size = serialized.size();
   });
-  return adopt(reply.loaded_executable, 0);
+  return adopt(reply.loaded_executable, 0, std::string(serialized));
 }
 
 }  // namespace sturnus

@@ -143,7 +143,8 @@ class Client {
  private:
   friend class Device;
   explicit Client(std::shared_ptr<const internal::ClientState> state) : state_(std::move(state)) {}
-  LoadedExecutable adopt(PJRT_LoadedExecutable* executable, double compile_seconds) const;
+  LoadedExecutable adopt(PJRT_LoadedExecutable* executable, double compile_seconds,
+                         std::string serialized = {}) const;
   std::shared_ptr<const internal::ClientState> state_;
 };
 

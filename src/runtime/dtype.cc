@@ -5,8 +5,6 @@
 #include <array>
 #include <cmath>
 
-#include <sturnus/runtime/error.h>
-
 namespace sturnus {
 namespace {
 

@@ -110,13 +110,13 @@ std::int64_t Executable::code_bytes() const {
 namespace {
 
 OptimizedProgram fetch_optimized_program(const internal::ExecutableHandle& executable) {
-  PJRT_Program program{};
-  program.struct_size = PJRT_Program_STRUCT_SIZE;
+  internal::Request<PJRT_Program> program;
   auto ask = [&] {
-    executable.api().call<&PJRT_Api::PJRT_Executable_OptimizedProgram>([&](auto& args) {
-      args.executable = executable.get();
-      args.program = &program;
-    });
+    executable.api().call_with<&PJRT_Api::PJRT_Executable_OptimizedProgram>(
+        program, "PJRT_Program", [&](auto& args) {
+          args.executable = executable.get();
+          args.program = &program;
+        });
   };
   ask();  // for the size
   OptimizedProgram result;
@@ -147,6 +147,8 @@ ProgramReport Executable::report() const {
 }
 
 std::string Executable::serialize() const {
+  // XLA's CPU client serialises a loaded program without its code.
+  if (!state_->serialized.empty()) return state_->serialized;
   auto reply = state_->handle.api().call<&PJRT_Api::PJRT_Executable_Serialize>(
       [this](auto& args) { args.executable = state_->handle.get(); });
   std::string bytes(reply.serialized_bytes, reply.serialized_bytes_size);
@@ -154,7 +156,7 @@ std::string Executable::serialize() const {
   return bytes;
 }
 
-std::shared_ptr<const internal::ExecutableState> internal::describe_executable(
+std::shared_ptr<internal::ExecutableState> internal::describe_executable(
     std::shared_ptr<const void> owner, const Api& api, PJRT_Executable* executable,
     double compile_seconds) {
   auto state = std::make_shared<ExecutableState>();
@@ -281,17 +283,12 @@ void LoadedExecutable::execute(PJRT_Buffer* const* const* arguments, std::size_t
                                PJRT_Buffer** const* results, PJRT_Event** done,
                                std::size_t device_count, const RunOptions& options) const {
   const internal::LoadedState& loaded = *loaded_;
-  PJRT_ExecuteOptions run{};
-  run.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE;
+  internal::Request<PJRT_ExecuteOptions> run;
+  run.struct_size = loaded.options_size.load(std::memory_order_relaxed);
   std::vector<std::int64_t> kept;
   run.non_donatable_input_indices = loaded.every_argument.data();
   run.num_non_donatable_input_indices = loaded.every_argument.size();
   if (!options.donate.empty() || loaded.every_argument.size() != argument_count) {
-    for (int index : options.donate) {
-      if (index >= 0 && static_cast<std::size_t>(index) < argument_count) continue;
-      throw Error(name() + ": RunOptions::donate names argument " + std::to_string(index) +
-                  ", the program takes " + std::to_string(argument_count));
-    }
     for (std::size_t i = 0; i < argument_count; i++) {
       if (std::find(options.donate.begin(), options.donate.end(), static_cast<int>(i)) ==
           options.donate.end()) {
@@ -301,16 +298,18 @@ void LoadedExecutable::execute(PJRT_Buffer* const* const* arguments, std::size_t
     run.non_donatable_input_indices = kept.data();
     run.num_non_donatable_input_indices = kept.size();
   }
-  loaded.handle.api().call<&PJRT_Api::PJRT_LoadedExecutable_Execute>([&](auto& args) {
-    args.executable = loaded.handle.get();
-    args.options = &run;
-    args.argument_lists = arguments;
-    args.num_devices = device_count;
-    args.num_args = argument_count;
-    args.output_lists = results;
-    args.device_complete_events = done;
-    args.execute_device = options.device ? options.device->handle() : nullptr;
-  });
+  loaded.handle.api().call_with<&PJRT_Api::PJRT_LoadedExecutable_Execute>(
+      run, "PJRT_ExecuteOptions", [&](auto& args) {
+        args.executable = loaded.handle.get();
+        args.options = &run;
+        args.argument_lists = arguments;
+        args.num_devices = device_count;
+        args.num_args = argument_count;
+        args.output_lists = results;
+        args.device_complete_events = done;
+        args.execute_device = options.device ? options.device->handle() : nullptr;
+      });
+  loaded.options_size.store(run.struct_size, std::memory_order_relaxed);
 }
 
 std::vector<Buffer> LoadedExecutable::adopt_results(PJRT_Buffer* const* results) const {
@@ -323,13 +322,37 @@ std::vector<Buffer> LoadedExecutable::adopt_results(PJRT_Buffer* const* results)
   return buffers;
 }
 
-void LoadedExecutable::check_released(std::span<const Buffer* const> arguments) const {
+void LoadedExecutable::check_donation(std::span<const Buffer* const> arguments,
+                                      const RunOptions& options) const {
+  for (int index : options.donate) {
+    if (index < 0 || static_cast<std::size_t>(index) >= arguments.size()) {
+      throw Error(name() + ": RunOptions::donate names argument " + std::to_string(index) +
+                  ", the program takes " + std::to_string(arguments.size()));
+    }
+    const Buffer* donated = arguments[static_cast<std::size_t>(index)];
+    if (std::count(arguments.begin(), arguments.end(), donated) > 1) {
+      throw Error(argument_name(name(), static_cast<std::size_t>(index)) + " (" +
+                  donated->type().str() + ") is donated and also another argument. Pass a copy");
+    }
+  }
+}
+
+void LoadedExecutable::check_presence(std::span<const Buffer* const> arguments,
+                                      PJRT_Device* device) const {
   for (std::size_t i = 0; i < arguments.size(); i++) {
-    if (!arguments[i]->released()) continue;
-    throw Error(
-        argument_name(name(), i) + " (" + arguments[i]->type().str() +
-        ") was released, or donated to an earlier run, and has no contents. Pass the result "
-        "of that run instead, or do not donate it");
+    const Buffer& argument = *arguments[i];
+    std::string which = argument_name(name(), i) + " (" + argument.type().str() + ")";
+    if (argument.released()) {
+      throw Error(which +
+                  " was released, or donated to an earlier run, and has no contents. Pass the "
+                  "result of that run instead, or do not donate it");
+    }
+    Device here = argument.device();
+    if (here.handle() != device) {
+      throw Error(
+          which + " is on device " + std::to_string(here.id()) + ", the program runs on device " +
+          std::to_string(Device(loaded_->client, device).id()) + ". Copy it with Buffer::copy_to");
+    }
   }
 }
 
@@ -358,6 +381,7 @@ std::vector<Buffer> LoadedExecutable::run(std::span<const Buffer* const> argumen
                                           const RunOptions& options) const {
   check_device(options.device);
   check_arguments(arguments);
+  check_donation(arguments, options);
   ShortList<PJRT_Buffer*> inputs(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); i++) inputs[i] = arguments[i]->handle();
   ShortList<PJRT_Buffer*> outputs(loaded_->result_types.size());
@@ -366,7 +390,7 @@ std::vector<Buffer> LoadedExecutable::run(std::span<const Buffer* const> argumen
   try {
     execute(&input_list, arguments.size(), &output_list, nullptr, 1, options);
   } catch (const RuntimeError&) {
-    check_released(arguments);
+    check_presence(arguments, options.device ? options.device->handle() : loaded_->devices[0]);
     throw;
   }
   return adopt_results(output_list);
@@ -389,6 +413,9 @@ Launch LoadedExecutable::launch(std::span<const std::vector<const Buffer*>> argu
   std::vector<PJRT_Buffer**> output_lists;
   for (std::size_t d = 0; d < devices; d++) {
     check_arguments(arguments[d]);
+    check_donation(arguments[d], options);
+    // Beforehand, because XLA's CPU client never launches again once it refused a launch.
+    check_presence(arguments[d], loaded_->devices[d]);
     if (arguments[d].size() != arguments[0].size()) {
       throw Error(name() + ": device " + std::to_string(d) + " is given " +
                   std::to_string(arguments[d].size()) + " arguments, device 0 " +
@@ -400,13 +427,7 @@ Launch LoadedExecutable::launch(std::span<const std::vector<const Buffer*>> argu
     output_lists.push_back(outputs[d].data());
   }
   std::vector<PJRT_Event*> done(devices, nullptr);
-  try {
-    execute(input_lists.data(), inputs[0].size(), output_lists.data(), done.data(), devices,
-            options);
-  } catch (const RuntimeError&) {
-    for (const auto& list : arguments) check_released(list);
-    throw;
-  }
+  execute(input_lists.data(), inputs[0].size(), output_lists.data(), done.data(), devices, options);
   Launch launch;
   for (std::size_t d = 0; d < devices; d++) {
     launch.results.push_back(adopt_results(outputs[d].data()));

@@ -119,7 +119,8 @@ class LoadedExecutable : public Executable {
                PJRT_Buffer** const* results, PJRT_Event** done, std::size_t device_count,
                const RunOptions& options) const;
   std::vector<Buffer> adopt_results(PJRT_Buffer* const* results) const;
-  void check_released(std::span<const Buffer* const> arguments) const;
+  void check_donation(std::span<const Buffer* const> arguments, const RunOptions& options) const;
+  void check_presence(std::span<const Buffer* const> arguments, PJRT_Device* device) const;
   void check_device(const std::optional<Device>& chosen) const;
   std::shared_ptr<const internal::LoadedState> loaded_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <locale>
 #include <set>
@@ -248,6 +249,20 @@ std::string target_config_text(const GpuTarget& target) {
   return proto.str();
 }
 
+namespace {
+
+// The number behind `key` in the text, or `otherwise`.
+int number_behind(std::string_view text, std::string_view key, int otherwise) {
+  std::size_t at = text.find(key);
+  if (at == text.npos) return otherwise;
+  text.remove_prefix(at + key.size());
+  text.remove_prefix(std::min(text.find_first_not_of(" :"), text.size()));
+  std::from_chars(text.data(), text.data() + text.size(), otherwise);
+  return otherwise;
+}
+
+}  // namespace
+
 void check_target_config(std::string_view text) {
   const std::set<std::string_view> words = words_of(text);
   for (std::string_view field :
@@ -258,6 +273,13 @@ void check_target_config(std::string_view text) {
                 "', without which XLA's CUDA plugin crashes. Start from what target_config_text "
                 "gives for a similar GPU.");
   }
+  std::string_view capability = text.substr(text.find("cuda_compute_capability"));
+  capability = capability.substr(0, capability.find('}'));
+  int major = number_behind(capability, "major", 0), minor = number_behind(capability, "minor", 0);
+  if (major > 7 || (major == 7 && minor >= 5)) return;
+  throw Error("check_target_config: the GPU has compute capability " + std::to_string(major) + "." +
+              std::to_string(minor) +
+              "; XLA's CUDA 13 plugin compiles for 7.5 and above, and crashes below.");
 }
 
 }  // namespace sturnus

@@ -26,14 +26,6 @@ std::string to_string(const NamedValue& value) {
 namespace internal {
 namespace {
 
-std::string_view message_of(const PJRT_Api& table, const PJRT_Error* error) {
-  Request<PJRT_Error_Message_Args> request;
-  request.error = error;
-  table.PJRT_Error_Message(&request);
-  return request.message == nullptr ? std::string_view()
-                                    : std::string_view(request.message, request.message_size);
-}
-
 constexpr std::array<PJRT_Buffer_Type, dtype_count> buffer_types = {
     PJRT_Buffer_Type_PRED, PJRT_Buffer_Type_S8,  PJRT_Buffer_Type_S16,  PJRT_Buffer_Type_S32,
     PJRT_Buffer_Type_S64,  PJRT_Buffer_Type_U8,  PJRT_Buffer_Type_U16,  PJRT_Buffer_Type_U32,
@@ -53,20 +45,29 @@ RuntimeError Api::to_exception(PJRT_Error* error, std::string_view call) const {
   code.error = error;
   code.code = PJRT_Error_Code_UNKNOWN;
   if (PJRT_Error* nested = table_->PJRT_Error_GetCode(&code)) destroy(nested);
-  std::string message(message_of(*table_, error));
+  std::string message(message_of(error));
   destroy(error);
   return RuntimeError(std::string(call), static_cast<ErrorCode>(code.code), std::move(message));
 }
 
-std::size_t Api::size_asked_for(PJRT_Error* error, std::size_t given) const noexcept {
-  std::string_view text = message_of(*table_, error);
-  constexpr std::string_view before = " size: expected ";
-  std::size_t at = text.find(before);
-  if (text.substr(0, 16) != "Unexpected PJRT_" || at == text.npos) return 0;
-  text.remove_prefix(at + before.size());
+std::string_view Api::message_of(const PJRT_Error* error) const noexcept {
+  Request<PJRT_Error_Message_Args> request;
+  request.error = error;
+  table_->PJRT_Error_Message(&request);
+  return request.message == nullptr ? std::string_view()
+                                    : std::string_view(request.message, request.message_size);
+}
+
+std::size_t size_asked_for(std::string_view message, std::string_view name,
+                           std::string_view suffix) noexcept {
+  for (std::string_view expected :
+       {std::string_view("Unexpected "), name, suffix, std::string_view(" size: expected ")}) {
+    if (message.substr(0, expected.size()) != expected) return 0;
+    message.remove_prefix(expected.size());
+  }
   std::size_t size = 0;
-  std::from_chars(text.data(), text.data() + text.size(), size);
-  return size > given ? size : 0;
+  std::from_chars(message.data(), message.data() + message.size(), size);
+  return size;
 }
 
 void Api::throw_missing(std::string_view function) const {
@@ -155,10 +156,9 @@ std::vector<PJRT_NamedValue> to_pjrt(const NamedValues& values) {
   return result;
 }
 
-PJRT_Program stablehlo_program(std::string_view text) {
+Request<PJRT_Program> stablehlo_program(std::string_view text) {
   static constexpr std::string_view format = "mlir";
-  PJRT_Program program{};
-  program.struct_size = PJRT_Program_STRUCT_SIZE;
+  Request<PJRT_Program> program;
   program.code = const_cast<char*>(text.data());
   program.code_size = text.size();
   program.format = format.data();

@@ -50,6 +50,21 @@ struct Request : Args {
   }
 };
 
+/// N in the plugin's complaint "Unexpected PJRT_X_Args size: expected N, got M" about the struct
+/// `name` + `suffix`, 0 in any other message.
+std::size_t size_asked_for(std::string_view message, std::string_view name,
+                           std::string_view suffix = "") noexcept;
+
+/// Makes `nested`, a struct that arguments point to, as long as the plugin that gave `error` wants
+/// it. False when the error is about something else.
+template <class Nested>
+bool grow(Request<Nested>& nested, std::string_view name, const RuntimeError& error) {
+  std::size_t size = size_asked_for(error.detail(), name);
+  if (size <= nested.struct_size || size > sizeof(nested)) return false;
+  nested.struct_size = size;
+  return true;
+}
+
 /// "PJRT_Client_Create" for &PJRT_Api::PJRT_Client_Create.
 template <auto Member>
 constexpr std::string_view function_name() {
@@ -81,6 +96,17 @@ class Api {
     return request;
   }
 
+  /// Like `call`, for arguments that point to `nested`, of which newer plugins may want more.
+  template <auto Member, class Nested, class Fill>
+  auto call_with(Request<Nested>& nested, std::string_view nested_name, Fill&& fill) const {
+    try {
+      return call<Member>(fill);
+    } catch (const RuntimeError& error) {
+      if (!grow(nested, nested_name, error)) throw;
+    }
+    return call<Member>(fill);
+  }
+
   /// Like `call`, for destructors: what fails is dropped, since there is nobody to tell.
   template <auto Member, class Fill>
   void call_quietly(Fill&& fill) const noexcept {
@@ -107,8 +133,8 @@ class Api {
     if (auto size = wanted.load(std::memory_order_relaxed)) request.struct_size = size;
     PJRT_Error* error = (table_->*Member)(&request);
     if (error == nullptr) return nullptr;
-    std::size_t size = size_asked_for(error, request.struct_size);
-    if (size == 0 || size > sizeof(request)) return error;
+    std::size_t size = size_asked_for(message_of(error), function_name<Member>(), "_Args");
+    if (size <= request.struct_size || size > sizeof(request)) return error;
     destroy(error);
     wanted.store(static_cast<std::uint16_t>(size), std::memory_order_relaxed);
     request.struct_size = size;
@@ -123,8 +149,7 @@ class Api {
     }
   }
 
-  /// The struct_size in "Unexpected PJRT_X_Args size: expected N, got M", 0 for any other error.
-  std::size_t size_asked_for(PJRT_Error* error, std::size_t given) const noexcept;
+  std::string_view message_of(const PJRT_Error* error) const noexcept;
   [[noreturn]] void throw_missing(std::string_view function) const;
 
   const PJRT_Api* table_;
@@ -180,7 +205,7 @@ std::map<std::string, NamedValue> from_pjrt(const PJRT_NamedValue* values, std::
 /// C views of `values`, which must outlive the result.
 std::vector<PJRT_NamedValue> to_pjrt(const std::map<std::string, NamedValue>& values);
 
-/// A PJRT_Program that refers to StableHLO text, which must outlive it.
-PJRT_Program stablehlo_program(std::string_view text);
+/// A program that refers to StableHLO text, which must outlive it.
+Request<PJRT_Program> stablehlo_program(std::string_view text);
 
 }  // namespace sturnus::internal

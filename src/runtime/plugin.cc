@@ -1,5 +1,6 @@
 #include <dlfcn.h>
 #include <sturnus/runtime/error.h>
+#include <sturnus/runtime/log.h>
 #include <sturnus/runtime/plugin.h>
 #include <sturnus/runtime/plugin_search.h>
 
@@ -30,8 +31,7 @@ void prepare_environment() {
   auto prefer = [](const char* name, const char* value) { setenv(name, value, /*overwrite=*/0); };
   // Their own logs would go to standard error.
   prefer("TF_CPP_MIN_LOG_LEVEL", "3");
-  prefer("TPU_MIN_LOG_LEVEL", "3");
-  prefer("TPU_STDERR_LOG_LEVEL", "3");
+  prefer("TPU_LOG_DIR", "disabled");
   // Where there is no TPU, libtpu would ask the metadata server of a cloud for minutes, and then
   // complain that it knows neither hosts nor chips.
   std::error_code ignored;
@@ -64,6 +64,10 @@ const PJRT_Api* open_table(const std::filesystem::path& file) {
   }
   const PJRT_Api* table = get_table();
   if (table == nullptr) throw refuse("gave no PJRT API: GetPjrtApi returned null");
+  if (table->struct_size < offsetof(PJRT_Api, PJRT_Error_Destroy)) {
+    throw refuse("has an incomplete PJRT API: " + std::to_string(table->struct_size) +
+                 " bytes do not hold its version");
+  }
   ApiVersion ours = Plugin::header_version();
   ApiVersion theirs{table->pjrt_api_version.major_version, table->pjrt_api_version.minor_version};
   if (theirs.major != ours.major) {
@@ -94,16 +98,19 @@ Plugin Plugin::load(const std::filesystem::path& file) {
   if (auto found = loaded.find(path); found != loaded.end()) return Plugin(found->second);
   prepare_environment();
   auto state = std::make_shared<State>(path, open_table(path));
-  try {
-    if (state->api.has<&PJRT_Api::PJRT_Plugin_Initialize>()) {
+  if (state->api.has<&PJRT_Api::PJRT_Plugin_Initialize>()) {
+    try {
       state->api.call<&PJRT_Api::PJRT_Plugin_Initialize>([](auto&) {});
+    } catch (const RuntimeError& error) {
+      throw PluginError("Plugin::load: " + path.string() +
+                        " failed to initialise: " + error.what());
     }
-    if (state->api.has<&PJRT_Api::PJRT_Plugin_Attributes>()) {
-      auto reply = state->api.call<&PJRT_Api::PJRT_Plugin_Attributes>([](auto&) {});
-      state->attributes = internal::from_pjrt(reply.attributes, reply.num_attributes);
-    }
-  } catch (const RuntimeError& error) {
-    throw PluginError("Plugin::load: " + path.string() + " failed to initialise: " + error.what());
+  }
+  try {
+    auto reply = state->api.call<&PJRT_Api::PJRT_Plugin_Attributes>([](auto&) {});
+    state->attributes = internal::from_pjrt(reply.attributes, reply.num_attributes);
+  } catch (const RuntimeError& error) {  // a plugin that says nothing of itself may still work
+    log(LogLevel::info, path.string() + ": " + error.what());
   }
   loaded.emplace(path, state);
   return Plugin(state);

@@ -63,7 +63,9 @@ bool is_file(const fs::path& path) {
 void add_cache(std::vector<Place>& places, const std::string& source, const fs::path& root) {
   places.push_back({source, root / "plugins"});  // holds none itself: shown when nothing is found
   for (const fs::path& name : folders_in(root / "plugins")) {
-    for (const fs::path& version : folders_in(name)) places.push_back({source, version});
+    std::vector<fs::path> versions = folders_in(name);
+    std::reverse(versions.begin(), versions.end());  // the newest first
+    for (const fs::path& version : versions) places.push_back({source, version});
   }
 }
 
@@ -174,7 +176,7 @@ std::vector<PluginLocation> named_by_environment() {
 void require_file(const PluginLocation& location) {
   if (is_file(location.file)) return;
   throw PluginError("find_plugin: " + location.source + " names " + location.file.string() +
-                    ", which is not a file. Correct the setting or remove it");
+                    ", which is not a file. `sturnus plugins` lists the plugins that are there");
 }
 
 }  // namespace

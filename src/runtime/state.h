@@ -7,6 +7,7 @@
 #include <sturnus/runtime/event.h>
 #include <sturnus/runtime/hlo_program.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -43,13 +44,13 @@ struct ExecutableState {
   bool signature_known = false;
   int result_count = 0;
   double compile_seconds = 0;
+  std::string serialized;  // what it was loaded from, empty when it was compiled here
 };
 
 /// Reads what an executable says of itself. Takes ownership of `executable`.
-std::shared_ptr<const ExecutableState> describe_executable(std::shared_ptr<const void> owner,
-                                                           const Api& api,
-                                                           PJRT_Executable* executable,
-                                                           double compile_seconds);
+std::shared_ptr<ExecutableState> describe_executable(std::shared_ptr<const void> owner,
+                                                     const Api& api, PJRT_Executable* executable,
+                                                     double compile_seconds);
 
 struct LoadedState {
   std::shared_ptr<const ClientState> client;
@@ -57,6 +58,8 @@ struct LoadedState {
   std::vector<PJRT_Device*> devices;
   std::vector<std::shared_ptr<const ArrayType>> result_types;  // null where unknown
   std::vector<std::int64_t> every_argument;                    // 0, 1, 2, ...
+  // As long as this plugin wants its options: most want no more than we know.
+  mutable std::atomic<std::size_t> options_size = sizeof(PJRT_ExecuteOptions);
 
   /// Fills in what calls need, so that they need not ask again.
   void prepare(const ExecutableState& program);

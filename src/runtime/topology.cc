@@ -3,6 +3,10 @@
 #include <sturnus/runtime/topology.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
 
 #include "src/runtime/state.h"
 
@@ -27,6 +31,53 @@ Topology Topology::create(const Plugin& plugin, std::string_view name, const Nam
       internal::TopologyState{plugin, {plugin.api(), reply.topology}}));
 }
 
+namespace {
+
+bool is_there(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+bool on_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (is_there(std::filesystem::path(folder) / program)) return true;
+  }
+  return false;
+}
+
+// XLA compiles for NVIDIA GPUs with parts of the CUDA toolkit, and crashes without them.
+void require_cuda_toolkit(const Plugin& plugin) {
+  const char* flags = std::getenv("XLA_FLAGS");
+  if (flags != nullptr && std::strstr(flags, "xla_gpu_cuda_data_dir") != nullptr) return;
+  // <packages>/jax_plugins/xla_cuda13/xla_cuda_plugin.so, beside which NVIDIA's wheels are
+  // unpacked.
+  std::filesystem::path packages = plugin.path().parent_path().parent_path().parent_path();
+  bool library = false;
+  bool assembler = on_path("ptxas");
+  std::string searched;
+  for (const std::filesystem::path& root :
+       {std::filesystem::path("/usr/local/cuda"), std::filesystem::path("/opt/cuda"),
+        packages / "nvidia/cu13", packages / "nvidia/cuda_nvcc"}) {
+    searched += "\n  " + root.string();
+    library = library || is_there(root / "nvvm/libdevice/libdevice.10.bc");
+    assembler = assembler || is_there(root / "bin/ptxas") ||
+                is_there(root / "lib/libnvJitLink.so.13") ||
+                is_there(root / "lib64/libnvJitLink.so.13");
+  }
+  if (library && assembler) return;
+  throw Error("Topology::gpu: compiling for NVIDIA GPUs needs " +
+              std::string(library ? "" : "nvvm/libdevice/libdevice.10.bc") +
+              (library || assembler ? "" : " and ") +
+              (assembler ? "" : "ptxas or libnvJitLink.so.13") +
+              " of the CUDA toolkit. Searched:" + searched +
+              "\nInstall the toolkit, get it with `sturnus plugins install cuda`, or set "
+              "XLA_FLAGS=--xla_gpu_cuda_data_dir=<its folder>.");
+}
+
+}  // namespace
+
 Topology Topology::gpu(const Plugin& plugin, std::string_view target, int devices) {
   const GpuTarget* known = find_gpu_target(target);
   if (known == nullptr && target.find('{') == target.npos) {
@@ -37,6 +88,8 @@ Topology Topology::gpu(const Plugin& plugin, std::string_view target, int device
     throw Error("Topology::gpu: no target named \"" + std::string(target) + "\"; there are " +
                 names + ". Give one of them, or the text of a GpuTargetConfigProto");
   }
+  if (known == nullptr) check_target_config(target);
+  require_cuda_toolkit(plugin);
   std::string description = known == nullptr ? std::string(target) : target_config_text(*known);
   // slices x hosts x devices per host
   return create(plugin, "",
@@ -71,11 +124,16 @@ std::vector<DeviceDescription> Topology::devices() const {
 Executable Topology::compile(std::string_view stablehlo, const CompileOptions& options) const {
   const Api& api = state_->plugin.api();
   std::string option_bytes = options.serialize();
-  PJRT_Program program = internal::stablehlo_program(stablehlo);
+  auto wanted = static_cast<std::size_t>(options.replicas * options.partitions);
+  if (std::size_t there = devices().size(); wanted > there) {
+    throw Error("Topology::compile: the program is for " + std::to_string(wanted) +
+                " devices (replicas x partitions), the topology has " + std::to_string(there));
+  }
+  auto program = internal::stablehlo_program(stablehlo);
   auto start = std::chrono::steady_clock::now();
   PJRT_Executable* executable = nullptr;
   try {
-    auto reply = api.call<&PJRT_Api::PJRT_Compile>([&](auto& args) {
+    auto reply = api.call_with<&PJRT_Api::PJRT_Compile>(program, "PJRT_Program", [&](auto& args) {
       args.topology = state_->handle.get();
       args.program = &program;
       args.compile_options = option_bytes.data();

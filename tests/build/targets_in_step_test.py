@@ -33,6 +33,12 @@ class FilesTest(unittest.TestCase):
         self.assertEqual(set(listed) - present, set(), "files of a BUILD.bazel that do not exist")
         self.assertEqual({f for f, n in listed.items() if n > 1}, set(), "files in several targets")
 
+    def test_the_whole_library_has_every_room_but_the_program(self):
+        targets = {t.label: t for t in read_targets()}
+        rooms = {f"//{t.package}" for t in targets.values() if t.rule == "cc_library"
+                 and t.package.startswith("src/") and t.package != "src/app"}
+        self.assertEqual(set(targets["//src:sturnus"].attributes["deps"]), rooms)
+
     def test_outside_libraries_have_the_same_pins(self):
         def pins(file):
             return set(re.findall(r"\b[0-9a-f]{64}\b", (ROOT / file).read_text()))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 from scipy.special import log_ndtr
 
-PREDICTED_AT = (4.0, 10.0, 22.0)
+PREDICTED_AT = {"exponential": (4.0, 10.0, 14.0), "fixed": (4.0, 10.0, 22.0), "free": (4.0, 10.0, 22.0)}
 
 
 def exponential_data(run):
@@ -66,9 +66,11 @@ def cut_normal_moments(precision, linear, low, high):
     return mean + sd * first, sd**2 * (1 + a * pa - b * pb - first**2)
 
 
-def nodes(low, high, n, panels):
+def nodes(low, high, n, panels, dense_at_zero=False):
     x, w = leggauss(n)
     edges = np.linspace(low, high, panels + 1)
+    if dense_at_zero:  # where growth is fast, f0 is small and known exactly
+        edges = 0.01 * np.sinh(np.linspace(np.arcsinh(low / 0.01), np.arcsinh(high / 0.01), panels + 1))
     h = np.diff(edges) / 2
     return (edges[:-1, None] + h[:, None] * (x + 1)).ravel(), (h[:, None] * w).ravel()
 
@@ -92,11 +94,11 @@ class Sum:
 def integrate(kind, data, amplitude_box, lambda_box, resolution, moments, scale):
     """evidence, and moments of (amplitudes, lambda, predictions)"""
     t, y, sigma = data
-    times = np.array(PREDICTED_AT)
+    times = np.array(PREDICTED_AT[kind])
     first_x, first_w = nodes(*lambda_box[0], 20, resolution[0])
     second_x, second_w = nodes(*lambda_box[1], 20, resolution[1]) if len(lambda_box) == 2 else ([0.0], [1.0])
     second_x, second_w = np.array(second_x), np.array(second_w)
-    c_x, c_w = nodes(*amplitude_box[0], 20, resolution[2])
+    c_x, c_w = nodes(*amplitude_box[0], 20, resolution[2], kind == "exponential")
     sums = Sum(scale)
     for start in range(0, len(first_x), 20):
         block, block_w = first_x[start : start + 20], first_w[start : start + 20]
@@ -150,7 +152,7 @@ def case(name, kind, run, amplitude_box, lambda_box, resolution):
     print(f"     {log_evidence:.12g},")
     print("     {" + ",\n      ".join("{" + ", ".join(f"{v:.12g}" for v in row) + "}" for row in rows) + "},")
     print("     {" + ",\n      ".join(f"{{{t!r}, {mean[parameters + k]:.12g}, {sd[parameters + k]:.12g}}}"
-                                     for k, t in enumerate(PREDICTED_AT)) + "}},")
+                                     for k, t in enumerate(PREDICTED_AT[kind])) + "}},")
     sys.stdout.flush()
 
 
@@ -195,9 +197,9 @@ if __name__ == "__main__":
     size = lambda *n: tuple(max(1, round(factor * i)) for i in n)
     print(HEADER)
     wide, omega, zeta = (-10.0, 10.0), (0.0, 3.0), (0.0, 0.9)
-    case("exponential_0", "exponential", 0, [wide], [wide], size(200, 1, 40))
-    case("exponential_1", "exponential", 1, [wide], [wide], size(200, 1, 40))
-    case("exponential_cut", "exponential", 0, [(0.0, 1.5)], [wide], size(200, 1, 10))
+    case("exponential_0", "exponential", 0, [wide], [wide], size(600, 1, 200))
+    case("exponential_1", "exponential", 1, [wide], [wide], size(600, 1, 200))
+    case("exponential_cut", "exponential", 0, [(0.0, 1.5)], [wide], size(600, 1, 60))
     case("fixed_phase_0", "fixed", 0, [(0.0, 1.5)], [omega, zeta], size(50, 12, 4))
     case("fixed_phase_2", "fixed", 2, [(0.0, 1.5)], [omega, zeta], size(50, 12, 4))
     case("free_phase_0", "free", 0, [(-5.0, 5.0)] * 2, [omega, zeta], size(40, 10, 10))

@@ -121,7 +121,10 @@ TEST(Client, PrintsNothing) {
     EXPECT_THROW(client.compile("not a program"), RuntimeError);
     EXPECT_THROW(client.load("not a program"), RuntimeError);
     EXPECT_THROW(client.load(""), RuntimeError);
-    EXPECT_THROW(failing_result().await(), RuntimeError);
+    // Sanitizers themselves print that there is no memory.
+    if (!sanitized) {
+      EXPECT_THROW(failing_result().await(), RuntimeError);
+    }
   }
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
@@ -220,7 +223,7 @@ const Cycle cycles[] = {
        Buffer s = Buffer::scalar(cpu().device(), 1.0f);
        program.run({&a, &s})[0].to_vector<float>();
      }},
-    {"compile", 60, 65536,
+    {"compile", 40, 65536,
      [] {
        LoadedExecutable program = cpu().compile(programs::twice);
        Buffer a = vector_of({1, 2, 3, 4});
@@ -228,7 +231,7 @@ const Cycle cycles[] = {
        program.cost_analysis();
        program.memory_stats();
      }},
-    {"compile a constant", 200, 32768,
+    {"compile a constant", 120, 32768,
      [] {
        cpu().compile(R"(module @seven { func.func public @main() -> tensor<f32> {
          %0 = stablehlo.constant dense<7.0> : tensor<f32>
@@ -240,7 +243,7 @@ const Cycle cycles[] = {
        static const std::string bytes = cpu().compile(programs::twice).serialize();
        cpu().load(bytes);
      }},
-    {"fail", 1000, 1024,
+    {"fail", 5000, 256,
      [] {
        Buffer a = vector_of({1});
        EXPECT_THROW(cpu().load("not a program"), RuntimeError);

@@ -15,6 +15,14 @@
 #include <utility>
 #include <vector>
 
+// A sanitizer's allocator is to fail as any other does when a program asks for too much.
+extern "C" [[gnu::used]] inline const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
+extern "C" [[gnu::used]] inline const char* __tsan_default_options() {
+  return __asan_default_options();
+}
+
 namespace sturnus {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

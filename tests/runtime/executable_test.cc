@@ -313,16 +313,13 @@ TEST(Run, SaysWhatIsWrongWithItsArguments) {
       {{&a, &released},
        "dot: argument 1 (f32[7,3]) was released, or donated to an earlier run, and has no "
        "contents. Pass the result of that run instead, or do not donate it"},
+      {{&a, &elsewhere},
+       "dot: argument 1 (f32[7,3]) is on device 1, the program runs on device 0. Copy it with "
+       "Buffer::copy_to"},
   };
   for (const auto& row : rows) {
     EXPECT_EQ(error_of([&] { program.run(row.arguments); }), row.complaint);
   }
-  std::string where = error_of<RuntimeError>([&] { program.run({&a, &elsewhere}); });
-  EXPECT_NE(
-      where.find("argument 1 to replica 0 is on device TFRT_CPU_1, but replica is assigned to "
-                 "device TFRT_CPU_0"),
-      where.npos)
-      << where;
   program.run({&a, &b})[0].await();  // and it still works
 }
 
@@ -406,8 +403,10 @@ TEST(Donate, SaysWhatIsWrong) {
               "donated: RunOptions::donate names argument " + std::to_string(index) +
                   ", the program takes 2");
   }
-  std::string both = error_of<RuntimeError>([&] { program.run({&p.a, &p.a}, {.donate = {0}}); });
-  EXPECT_NE(both.find("f(donate(a), a)"), both.npos) << both;
+  EXPECT_EQ(error_of([&] {
+              program.run({&p.a, &p.a}, {.donate = {0}});
+            }),
+            "donated: argument 0 (f32[1024]) is donated and also another argument. Pass a copy");
   EXPECT_FALSE(p.a.released());
 }
 
@@ -571,22 +570,29 @@ TEST(Launch, PartitionsOfOneProgramWorkTogether) {
   }
 }
 
-// Each device says which replica and partition it is.
-TEST(Launch, FollowsTheDeviceAssignment) {
-  constexpr std::string_view who = R"(module @who {
-    func.func public @main() -> (tensor<ui32>, tensor<ui32>) {
+// Each device says which replica it is, and holds the element of its partition of 0, 1, 2, ...
+std::string who_am_i(std::size_t partitions) {
+  std::string n = std::to_string(partitions);
+  return R"(module @who {
+    func.func public @main() -> (tensor<ui32>, tensor<)" +
+         n + R"(xui32> {mhlo.sharding = "{devices=[)" + n + "]<=[" + n + R"(]}"}) {
       %0 = stablehlo.replica_id : tensor<ui32>
-      %1 = stablehlo.partition_id : tensor<ui32>
-      return %0, %1 : tensor<ui32>, tensor<ui32>
+      %1 = stablehlo.iota dim = 0 : tensor<)" +
+         n + R"(xui32>
+      return %0, %1 : tensor<ui32>, tensor<)" +
+         n + R"(xui32>
     }
   })";
+}
+
+TEST(Launch, FollowsTheDeviceAssignment) {
   for (const auto& assignment : std::vector<std::vector<std::vector<int>>>{
            {{0, 1}, {2, 3}}, {{3, 1}, {0, 2}}, {{2}, {1}, {3}}, {{1, 3}}, {{2}}}) {
     CompileOptions options{.replicas = static_cast<int>(assignment.size()),
                            .partitions = static_cast<int>(assignment[0].size()),
                            .device_assignment = assignment,
                            .spmd = true};
-    LoadedExecutable program = cpu().compile(who, options);
+    LoadedExecutable program = cpu().compile(who_am_i(assignment[0].size()), options);
     std::size_t count = assignment.size() * assignment[0].size();
     ASSERT_EQ(program.devices().size(), count);
     std::set<int> ids;
@@ -631,6 +637,8 @@ TEST(Launch, SaysWhatIsWrong) {
   LoadedExecutable program = cpu().compile(programs::twice, {.replicas = 2});
   Buffer a = vector_of({1, 2, 3, 4}), b = vector_of({1, 2, 3, 4}, cpu().device(1));
   Buffer scalar = Buffer::scalar(cpu().device(1), 1.0f);
+  Buffer released = vector_of({1, 2, 3, 4}, cpu().device(1));
+  released.release();
   using Arguments = std::vector<std::vector<const Buffer*>>;
   auto complaint = [&](const Arguments& arguments, const RunOptions& options = {}) {
     return error_of([&] { program.launch(arguments, options); });
@@ -642,14 +650,17 @@ TEST(Launch, SaysWhatIsWrong) {
   EXPECT_EQ(complaint({{&a}, {&b}}, {.device = cpu().device()}),
             "twice: RunOptions::device and portable programs are for run; launch uses the devices "
             "that the program was compiled for");
-  std::string swapped = complaint({{&b}, {&a}});
-  EXPECT_NE(swapped.find("is on device TFRT_CPU_1, but replica is assigned to device TFRT_CPU_0"),
-            swapped.npos)
-      << swapped;
+  EXPECT_EQ(complaint({{&a}, {&a}}),
+            "twice: argument 0 (f32[4]) is on device 0, the program runs on device 1. Copy it with "
+            "Buffer::copy_to");
+  EXPECT_EQ(complaint({{&a}, {&released}}),
+            "twice: argument 0 (f32[4]) was released, or donated to an earlier run, and has no "
+            "contents. Pass the result of that run instead, or do not donate it");
   for (const RunOptions& options : {RunOptions{}, RunOptions{.device = cpu().device()}}) {
     EXPECT_EQ(error_of([&] { program.run({&a}, options); }),
               "twice: the program runs on 2 devices. Use launch with one argument list per device");
   }
+  // None of this disturbs a launch that is right.
   EXPECT_EQ(program.launch(Arguments{{&a}, {&b}}).results[1][0].to_vector<float>(),
             (Floats{2, 4, 6, 8}));
 }
@@ -700,14 +711,13 @@ TEST(Device, ThatIsNotThereIsRefused) {
 // compile
 
 TEST(Compile, TakesXlaFlagsOfEveryType) {
-  auto fusions = [](const std::map<std::string, XlaFlag>& flags) {
-    return cpu().compile(fused, {.xla_flags = flags}).report().run.kernels["fusion"];
+  auto kernels = [](const std::map<std::string, XlaFlag>& flags) {
+    return total(cpu().compile(fused, {.xla_flags = flags}).report().run.kernels);
   };
-  EXPECT_GT(fusions({}), 0);
-  EXPECT_EQ(fusions({{"xla_disable_all_hlo_passes", false},
-                     {"xla_backend_optimization_level", 1},
-                     {"xla_disable_hlo_passes", "fusion,fusion_wrapper"}}),
-            0);
+  EXPECT_GT(kernels({{"xla_disable_hlo_passes", "fusion"},  // one kernel for each operation
+                     {"xla_cpu_enable_fast_math", false},
+                     {"xla_backend_optimization_level", 1}}),
+            kernels({}));
 }
 
 TEST(Compile, RefusesUnknownFlagsAndWrongValues) {

@@ -152,7 +152,7 @@ inline Program::Program(std::string text_in, std::string options_in)
             ": error: Dialect `fake' not found for custom op 'fake.syntax_error'\n");
   }
   negates = text.find("fake.negate_f32") != std::string::npos;
-  const char* letters = "abcdefghijklmnopqrstuvwxyz_0123456789<>";
+  const char* letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789<>";
   for (const std::string& found : behind(text, "module @", letters)) name = found;
   for (const std::string& index : behind(text, "fake.donate:", "0123456789")) {
     donated.insert(std::stol(index));
