@@ -114,7 +114,12 @@ void compile_program(std::ostream& out, const CompileRequest& request) {
     if (!request.save.empty()) {
       std::string name = target;
       for (char& c : name) c = c == '/' || c == ':' ? '-' : c;
-      fs::create_directories(request.save);
+      std::error_code failure;
+      fs::create_directories(request.save, failure);
+      if (failure) {
+        throw Error("compile: cannot make the folder " + request.save.string() + ": " +
+                    failure.message());
+      }
       write_file(request.save / (request.program.stem().string() + "." + name + ".xla"),
                  executable.serialize());
     }

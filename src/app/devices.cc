@@ -33,6 +33,16 @@ std::string memory_text(const Device& device) {
   return text;
 }
 
+void add_devices(Table& table, const std::string& platform) {
+  Client client = Client::create(platform);
+  for (const Device& device : client.devices()) {
+    DeviceDescription description = device.description();
+    table.add({client.platform_name(), std::to_string(description.id), description.kind,
+               device.addressable() ? memory_text(device) : "of another process",
+               std::to_string(description.process_index)});
+  }
+}
+
 }  // namespace
 
 void show_devices(std::ostream& out, const std::string& platform) {
@@ -54,12 +64,11 @@ void show_devices(std::ostream& out, const std::string& platform) {
   }
   Table table({"PLATFORM", "DEVICE", "KIND", "MEMORY", "PROCESS"});
   for (const std::string& name : platforms) {
-    Client client = Client::create(name);
-    for (const Device& device : client.devices()) {
-      DeviceDescription description = device.description();
-      table.add({client.platform_name(), std::to_string(description.id), description.kind,
-                 device.addressable() ? memory_text(device) : "of another process",
-                 std::to_string(description.process_index)});
+    try {
+      add_devices(table, name);
+    } catch (const Error& error) {
+      if (platforms.size() == 1) throw;
+      absent += "The plugin for " + name + " does not work here: " + error.what() + "\n";
     }
   }
   table.print(out);

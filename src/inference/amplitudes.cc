@@ -78,7 +78,7 @@ PiecewiseDensity Amplitudes::marginal(std::size_t axis) const {
   auto log_density = [&](double c, double) {
     return c * (linear_[axis] - 0.5 * precision * c) + given_other(1 - axis, c).log_integral();
   };
-  return PiecewiseDensity(log_density, {{priors_[axis].low, priors_[axis].high, 4}});
+  return PiecewiseDensity(log_density, {{priors_[axis].low, priors_[axis].high, 1}});
 }
 
 TruncatedNormal Amplitudes::given_other(std::size_t axis, double other) const {
@@ -124,7 +124,7 @@ AmplitudeParts Amplitudes::parts(double left_out) const {
     add(0, 0, 1);
   } else {
     for (std::size_t axis : {0, 1}) {
-      for (const PiecewiseDensity::Node& other : marginal(1 - axis).nodes(left_out)) {
+      for (const PiecewiseDensity::Node& other : marginal(1 - axis).nodes(10, left_out)) {
         add(axis, other.x[0], other.weight);
       }
     }

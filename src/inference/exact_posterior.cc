@@ -162,8 +162,9 @@ class ExactPosterior::Implementation {
     for (const auto* priors : {&model_.amplitude_priors, &model_.lambda_priors}) {
       for (const PriorInterval& prior : *priors) log_evidence_ -= std::log(prior.high - prior.low);
     }
-    double left_out = model_.lambda_priors.size() == 2 ? left_out_of_two : 0;
-    std::vector<PiecewiseDensity::Node> nodes = density_.nodes(left_out);
+    bool two = model_.lambda_priors.size() == 2;
+    double left_out = two ? left_out_of_two : 0;
+    std::vector<PiecewiseDensity::Node> nodes = density_.nodes(two ? 10 : 30, left_out);
     for (const PiecewiseDensity::Node& node : nodes) {
       // What a light node leaves out counts as little as the node does.
       double share = std::min(0.5, left_out / (node.weight * static_cast<double>(nodes.size())));
@@ -249,7 +250,7 @@ class ExactPosterior::Implementation {
   }
 
   MeanSd lambda_moments(std::size_t axis) const {
-    std::vector<PiecewiseDensity::Node> nodes = density_.nodes(0);
+    std::vector<PiecewiseDensity::Node> nodes = density_.nodes(10, 0);
     double mean = 0, variance = 0;
     for (const PiecewiseDensity::Node& node : nodes) mean += node.weight * node.x[axis];
     for (const PiecewiseDensity::Node& node : nodes) {

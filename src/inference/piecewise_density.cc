@@ -6,6 +6,7 @@
 #include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -18,7 +19,7 @@ namespace {
 constexpr std::size_t order = 20;
 constexpr double tolerance = 1e-10;  // of the peak
 constexpr double negligible = -45;   // log of a density relative to the peak
-constexpr std::size_t most_cells = 20000;
+constexpr std::size_t most_cells = 30000;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// P_0, ..., P_order at u.
@@ -40,8 +41,8 @@ struct Rule {
 
   explicit Rule(std::vector<double> nodes, std::vector<double> weights)
       : x(std::move(nodes)), weight(std::move(weights)) {
-    std::size_t n = x.size();
-    transform.resize(n * n);
+    std::size_t n = std::min(x.size(), order);
+    transform.resize(n * x.size());
     for (std::size_t i = 0; i < n; ++i) {
       auto p = legendre(x[i]);
       for (std::size_t k = 0; k < n; ++k) {
@@ -51,23 +52,28 @@ struct Rule {
   }
 };
 
-/// The Gauss rule of `n` nodes, 1 or `order`.
+/// The Gauss rule with an even number of nodes.
+template <unsigned n>
+Rule gauss_rule() {
+  using Gauss = boost::math::quadrature::gauss<double, n>;
+  std::vector<double> x, weight;
+  for (double side : {-1.0, 1.0}) {
+    for (std::size_t i = 0; i < n / 2; ++i) {
+      x.push_back(side * Gauss::abscissa()[i]);
+      weight.push_back(Gauss::weights()[i]);
+    }
+  }
+  std::reverse(x.begin(), x.begin() + n / 2);
+  std::reverse(weight.begin(), weight.begin() + n / 2);
+  return Rule(std::move(x), std::move(weight));
+}
+
 const Rule& rule(std::size_t n) {
-  static const Rule one({0}, {2});
-  static const Rule many = [] {
-    using Gauss = boost::math::quadrature::gauss<double, order>;
-    std::vector<double> x, weight;
-    for (std::size_t i = order / 2; i-- > 0;) {
-      x.push_back(-Gauss::abscissa()[i]);
-      weight.push_back(Gauss::weights()[i]);
-    }
-    for (std::size_t i = 0; i < order / 2; ++i) {
-      x.push_back(Gauss::abscissa()[i]);
-      weight.push_back(Gauss::weights()[i]);
-    }
-    return Rule(std::move(x), std::move(weight));
-  }();
-  return n == 1 ? one : many;
+  static const std::map<std::size_t, Rule> rules = {{1, Rule({0}, {2})},
+                                                    {10, gauss_rule<10>()},
+                                                    {order, gauss_rule<order>()},
+                                                    {30, gauss_rule<30>()}};
+  return rules.at(n);
 }
 
 /// The series sum_k c_k P_k(u) and its integral from -1.
@@ -130,14 +136,14 @@ PiecewiseDensity::Cell PiecewiseDensity::evaluate(const LogDensity& log_density,
   if (j + 1 < n1) rise_above(1, top + 1);
   cell.log_bound = cell.log_max + cell.rise[0] + cell.rise[1];
 
-  cell.values.resize(n0 * n1);
-  for (std::size_t k = 0; k < logs.size(); ++k) cell.values[k] = std::exp(logs[k] - cell.log_max);
+  std::vector<double> values(n0 * n1);
+  for (std::size_t k = 0; k < logs.size(); ++k) values[k] = std::exp(logs[k] - cell.log_max);
 
   std::vector<double> half(n0 * n1, 0.0);  // [coefficient along x][node along y]
   for (std::size_t k = 0; k < n0; ++k) {
     for (std::size_t i = 0; i < n0; ++i) {
       for (std::size_t j = 0; j < n1; ++j) {
-        half[k * n1 + j] += rule0.transform[k * n0 + i] * cell.values[i * n1 + j];
+        half[k * n1 + j] += rule0.transform[k * n0 + i] * values[i * n1 + j];
       }
     }
   }
@@ -177,29 +183,28 @@ PiecewiseDensity::PiecewiseDensity(const LogDensity& log_density, const std::vec
   std::vector<Cell> open;  // a heap: the most promising cell first, so that the peak is found early
   auto promises_less = [](const Cell& a, const Cell& b) { return a.log_bound < b.log_bound; };
   double peak = -infinity;
-  auto add = [&](std::array<Range, 2> box) {
-    open.push_back(evaluate(log_density, box));
+  auto add = [&](Cell cell) {
+    open.push_back(std::move(cell));
     peak = std::max(peak, open.back().log_max);
     std::push_heap(open.begin(), open.end(), promises_less);
   };
   for (int i = 0; i < count[0]; ++i) {
-    for (int j = 0; j < count[1]; ++j) add({part(0, i), part(1, j)});
+    for (int j = 0; j < count[1]; ++j) add(evaluate(log_density, {part(0, i), part(1, j)}));
   }
   // A cell is done when its polynomial's last coefficients, scaled by the height it may reach, are
-  // small against the peak. The peak only grows, so what is done stays done. A log density has the
-  // rounding of its size, and no cell is small enough to be rid of that.
+  // small against the peak. The peak only grows, so what is done stays done. Coefficients that are
+  // small already and that halving the cell does not shrink are rounding.
   std::size_t evaluated = open.size();
   while (!open.empty()) {
     std::pop_heap(open.begin(), open.end(), promises_less);
     Cell cell = std::move(open.back());
     open.pop_back();
     double height = std::exp(std::min(0.0, cell.log_bound - peak));
-    double rounding = 2e-14 * std::abs(cell.log_max);
-    if (height * (cell.tail[0] + cell.tail[1]) <= tolerance + rounding) {
+    if (height * (cell.tail[0] + cell.tail[1]) <= tolerance) {
       cells_.push_back(std::move(cell));
       continue;
     }
-    if ((evaluated += 2) > most_cells + static_cast<std::size_t>(count[0]) * count[1]) {
+    if ((evaluated += 2) > most_cells) {
       throw Error("PiecewiseDensity: " + std::to_string(most_cells) +
                   " cells do not resolve the density. Its peak is too narrow for the prior's box: "
                   "narrow the prior or check the noise.");
@@ -207,24 +212,27 @@ PiecewiseDensity::PiecewiseDensity(const LogDensity& log_density, const std::vec
     // Halve the axis that is resolved worse; while the peak hides between nodes, the steeper one.
     auto need = [&](std::size_t axis) { return cell.tail[axis] * (1 + cell.rise[axis]); };
     std::size_t axis = need(0) >= need(1) ? 0 : 1;
-    std::array<Range, 2> left = cell.box, right = cell.box;
-    left[axis].high = right[axis].low = cell.box[axis].at(0);
-    add(left);
-    add(right);
+    for (double end : {-1.0, 1.0}) {
+      std::array<Range, 2> half = cell.box;
+      (end < 0 ? half[axis].high : half[axis].low) = cell.box[axis].at(0);
+      Cell part = evaluate(log_density, half);
+      bool rounding = cell.tail[axis] < 1e-4 && part.tail[axis] > 0.25 * cell.tail[axis];
+      if (rounding) part.tail[axis] = 0;
+      if (cell.tail[1 - axis] == 0) part.tail[1 - axis] = 0;
+      add(std::move(part));
+    }
   }
 
   std::erase_if(cells_, [&](const Cell& cell) { return cell.log_max < peak + negligible; });
   double total = 0;
   for (Cell& cell : cells_) {
     double scale = std::exp(cell.log_max - peak);
-    for (double& value : cell.values) value *= scale;
     for (double& coefficient : cell.coefficients) coefficient *= scale;
     cell.mass = cell.coefficients[0] * cell.box[0].length() * cell.box[1].length();
     total += cell.mass;
   }
   double cumulative = 0;
   for (Cell& cell : cells_) {
-    for (double& value : cell.values) value /= total;
     for (double& coefficient : cell.coefficients) coefficient /= total;
     cell.mass /= total;
     cumulative_.push_back(cumulative += cell.mass);
@@ -232,17 +240,19 @@ PiecewiseDensity::PiecewiseDensity(const LogDensity& log_density, const std::vec
   log_total_ = peak + std::log(total);
 }
 
-std::vector<PiecewiseDensity::Node> PiecewiseDensity::nodes(double left_out) const {
+std::vector<PiecewiseDensity::Node> PiecewiseDensity::nodes(std::size_t per_axis,
+                                                            double left_out) const {
+  const Rule& rule0 = rule(per_axis);
+  const Rule& rule1 = rule(nodes_[1] == 1 ? 1 : per_axis);
   std::vector<Node> nodes;
   for (const Cell& cell : cells_) {
     double area = 0.25 * cell.box[0].length() * cell.box[1].length();
-    for (std::size_t i = 0; i < nodes_[0]; ++i) {
-      for (std::size_t j = 0; j < nodes_[1]; ++j) {
-        const Rule& rule0 = rule(nodes_[0]);
-        const Rule& rule1 = rule(nodes_[1]);
+    for (std::size_t i = 0; i < rule0.x.size(); ++i) {
+      std::vector<double> series = coefficients_at(cell, rule0.x[i]);
+      for (std::size_t j = 0; j < rule1.x.size(); ++j) {
         nodes.push_back(
             {{cell.box[0].at(rule0.x[i]), cell.box[1].at(rule1.x[j])},
-             area * rule0.weight[i] * rule1.weight[j] * cell.values[i * nodes_[1] + j]});
+             area * rule0.weight[i] * rule1.weight[j] * series_value(series, rule1.x[j])});
       }
     }
   }
@@ -255,6 +265,18 @@ std::vector<PiecewiseDensity::Node> PiecewiseDensity::nodes(double left_out) con
   for (const Node& node : nodes) kept += node.weight;
   for (Node& node : nodes) node.weight /= kept;
   return nodes;
+}
+
+/// Of the cell's density along the second axis, at one place of the first.
+std::vector<double> PiecewiseDensity::coefficients_at(const Cell& cell, double u) const {
+  auto p = legendre(u);
+  std::vector<double> series(nodes_[1], 0.0);
+  for (std::size_t k = 0; k < nodes_[0]; ++k) {
+    for (std::size_t l = 0; l < nodes_[1]; ++l) {
+      series[l] += p[k] * cell.coefficients[k * nodes_[1] + l];
+    }
+  }
+  return series;
 }
 
 /// Of the cell's density integrated over the other axis; the other P_l, l > 0, integrate to
@@ -307,14 +329,7 @@ std::array<double, 2> PiecewiseDensity::draw(NumpyRandom& random) const {
   double u = series_quantile(marginal_coefficients(cell, 0), random.uniform());
   if (nodes_[1] == 1) return {cell.box[0].at(u), 0};
 
-  auto p = legendre(u);
-  std::vector<double> conditional(nodes_[1], 0.0);
-  for (std::size_t k = 0; k < nodes_[0]; ++k) {
-    for (std::size_t l = 0; l < nodes_[1]; ++l) {
-      conditional[l] += p[k] * cell.coefficients[k * nodes_[1] + l];
-    }
-  }
-  double v = series_quantile(conditional, random.uniform());
+  double v = series_quantile(coefficients_at(cell, u), random.uniform());
   return {cell.box[0].at(u), cell.box[1].at(v)};
 }
 

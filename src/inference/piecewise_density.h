@@ -34,8 +34,9 @@ class PiecewiseDensity {
 
   /// log of the integral of exp(log_density) over the box.
   double log_total() const { return log_total_; }
-  /// The heaviest nodes: what is left out weighs less than `left_out`, and what is kept weighs 1.
-  std::vector<Node> nodes(double left_out) const;
+  /// Gauss nodes, 10, 20 or 30 per axis and cell: the heaviest of them, so that what is left out
+  /// weighs less than `left_out`; what is kept weighs 1.
+  std::vector<Node> nodes(std::size_t per_axis, double left_out) const;
 
   double density(std::size_t axis, double x) const;
   double cdf(std::size_t axis, double x) const;
@@ -57,12 +58,12 @@ class PiecewiseDensity {
     double log_bound;                  // what it may rise to between the nodes
     std::array<double, 2> rise;        // of log_max above the next nodes
     std::array<double, 2> tail;        // the last coefficients along each axis
-    std::vector<double> values;        // exp(log density - log_max) at the nodes
     std::vector<double> coefficients;  // of P_k(x) P_l(y)
     double mass = 0;                   // share of the total
   };
 
   Cell evaluate(const LogDensity& log_density, std::array<Range, 2> box) const;
+  std::vector<double> coefficients_at(const Cell& cell, double u) const;
   std::vector<double> marginal_coefficients(const Cell& cell, std::size_t axis) const;
 
   std::size_t nodes_[2];  // per axis: one in a dimension that is not there

@@ -26,19 +26,15 @@ void internal::check_fill(const char* function, const ArrayType& type, DType dty
 
 Buffer::Buffer(std::shared_ptr<const internal::ClientState> client, PJRT_Buffer* handle,
                std::shared_ptr<const ArrayType> type)
-    : client_(std::move(client)), handle_(handle), type_(std::move(type)) {
+    : client_(std::move(client)), handle_(handle), type_(std::move(type)) {}
+
+void Buffer::ask_type() {
   if (type_ != nullptr) return;
-  try {
-    const Api& api = client_->api();
-    auto self = [handle](auto& args) { args.buffer = handle; };
-    auto element = api.call<&PJRT_Api::PJRT_Buffer_ElementType>(self);
-    auto extents = api.call<&PJRT_Api::PJRT_Buffer_Dimensions>(self);
-    type_ = std::make_shared<const ArrayType>(ArrayType{
-        internal::from_pjrt(element.type), Shape(extents.dims, extents.dims + extents.num_dims)});
-  } catch (...) {
-    internal::BufferHandle destroyed(client_->api(), handle_);
-    throw;
-  }
+  auto self = [this](auto& args) { args.buffer = handle_; };
+  auto element = client_->api().call<&PJRT_Api::PJRT_Buffer_ElementType>(self);
+  auto extents = client_->api().call<&PJRT_Api::PJRT_Buffer_Dimensions>(self);
+  type_ = std::make_shared<const ArrayType>(ArrayType{
+      internal::from_pjrt(element.type), Shape(extents.dims, extents.dims + extents.num_dims)});
 }
 
 Buffer::Buffer(Buffer&& other) noexcept

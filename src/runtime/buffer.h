@@ -94,6 +94,8 @@ class Buffer {
   friend class LoadedExecutable;
   Buffer(std::shared_ptr<const internal::ClientState> client, PJRT_Buffer* handle,
          std::shared_ptr<const ArrayType> type);
+  /// Learns the type from the plugin, where it was not known beforehand.
+  void ask_type();
   static std::pair<Buffer, Event> send(const Device& device, const ArrayType& type,
                                        const void* data, std::span<const std::int64_t> byte_strides,
                                        int semantics);

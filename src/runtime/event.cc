@@ -1,5 +1,7 @@
 #include <sturnus/runtime/event.h>
 
+#include <atomic>
+
 #include "src/runtime/state.h"
 
 namespace sturnus {
@@ -10,10 +12,14 @@ namespace {
 struct Continuation {
   std::shared_ptr<const internal::EventHandle> event;
   std::function<void(std::exception_ptr)> then;
+  // Set last and read first. The plugin orders its threads itself, but ThreadSanitizer cannot see
+  // into it.
+  std::atomic<bool> complete = false;
 };
 
 void continue_after(PJRT_Error* error, void* argument) {
   std::unique_ptr<Continuation> continuation(static_cast<Continuation*>(argument));
+  continuation->complete.load(std::memory_order_acquire);
   std::exception_ptr failure;
   if (error != nullptr) {
     const internal::Api& api = continuation->event->api();
@@ -45,7 +51,10 @@ void Event::await() const {
 
 void Event::on_ready(std::function<void(std::exception_ptr)> then) const {
   if (state_ == nullptr) return then(nullptr);
-  auto continuation = std::make_unique<Continuation>(Continuation{state_->handle, std::move(then)});
+  auto continuation = std::make_unique<Continuation>();
+  continuation->event = state_->handle;
+  continuation->then = std::move(then);
+  continuation->complete.store(true, std::memory_order_release);
   state_->api().call<&PJRT_Api::PJRT_Event_OnReady>([&](auto& args) {
     args.event = state_->handle->get();
     args.callback = continue_after;

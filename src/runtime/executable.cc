@@ -393,7 +393,9 @@ std::vector<Buffer> LoadedExecutable::run(std::span<const Buffer* const> argumen
     check_presence(arguments, options.device ? options.device->handle() : loaded_->devices[0]);
     throw;
   }
-  return adopt_results(output_list);
+  std::vector<Buffer> results = adopt_results(output_list);
+  for (Buffer& result : results) result.ask_type();
+  return results;
 }
 
 Launch LoadedExecutable::launch(std::span<const std::vector<const Buffer*>> arguments,
@@ -432,6 +434,9 @@ Launch LoadedExecutable::launch(std::span<const std::vector<const Buffer*>> argu
   for (std::size_t d = 0; d < devices; d++) {
     launch.results.push_back(adopt_results(outputs[d].data()));
     launch.done.push_back(internal::make_event(loaded_->client, loaded_->handle.api(), done[d]));
+  }
+  for (std::vector<Buffer>& results : launch.results) {  // all are owned before a question fails
+    for (Buffer& result : results) result.ask_type();
   }
   return launch;
 }

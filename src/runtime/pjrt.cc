@@ -44,7 +44,7 @@ RuntimeError Api::to_exception(PJRT_Error* error, std::string_view call) const {
   Request<PJRT_Error_GetCode_Args> code;
   code.error = error;
   code.code = PJRT_Error_Code_UNKNOWN;
-  if (PJRT_Error* nested = table_->PJRT_Error_GetCode(&code)) destroy(nested);
+  if (PJRT_Error* nested = attempt<&PJRT_Api::PJRT_Error_GetCode>(code)) destroy(nested);
   std::string message(message_of(error));
   destroy(error);
   return RuntimeError(std::string(call), static_cast<ErrorCode>(code.code), std::move(message));

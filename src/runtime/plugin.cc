@@ -1,10 +1,14 @@
 #include <dlfcn.h>
+#include <link.h>
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/log.h>
 #include <sturnus/runtime/plugin.h>
 #include <sturnus/runtime/plugin_search.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <map>
 #include <mutex>
 
@@ -44,6 +48,27 @@ void prepare_environment() {
   }
 }
 
+// Whether a library ends before what its headers speak of, as after an interrupted copy. The
+// loader would map it nevertheless, and crash.
+bool is_cut_off(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  ElfW(Ehdr) header;
+  if (!stream.read(reinterpret_cast<char*>(&header), sizeof(header)) ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
+    return false;  // no library at all, which the loader will say
+  }
+  std::error_code ignored;
+  std::uintmax_t size = std::filesystem::file_size(file, ignored);
+  std::uintmax_t end = 0;
+  stream.seekg(static_cast<std::streamoff>(header.e_phoff));
+  for (int i = 0; i < header.e_phnum; i++) {
+    ElfW(Phdr) segment;
+    if (!stream.read(reinterpret_cast<char*>(&segment), sizeof(segment))) return true;
+    end = std::max<std::uintmax_t>(end, segment.p_offset + segment.p_filesz);
+  }
+  return size < end;
+}
+
 const PJRT_Api* open_table(const std::filesystem::path& file) {
   auto refuse = [&file](const std::string& why) -> PluginError {
     return PluginError("Plugin::load: " + file.string() + " " + why);
@@ -52,6 +77,7 @@ const PJRT_Api* open_table(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file, ignored)) {
     throw refuse("does not exist. `sturnus plugins` lists the plugins that are there");
   }
+  if (is_cut_off(file)) throw refuse("is incomplete: the end of the file is missing. Get it again");
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* reason = dlerror();

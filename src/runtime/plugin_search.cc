@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 namespace sturnus {
@@ -41,7 +42,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// The folders inside `folder`, sorted; none when it cannot be read.
+// The folders inside `folder`, sorted such that 0.9 comes before 0.10; none when it cannot be read.
 std::vector<fs::path> folders_in(const fs::path& folder) {
   std::vector<fs::path> result;
   std::error_code error;
@@ -50,7 +51,9 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
     std::error_code ignored;
     if (entry->is_directory(ignored)) result.push_back(entry->path());
   }
-  std::sort(result.begin(), result.end());
+  std::sort(result.begin(), result.end(), [](const fs::path& a, const fs::path& b) {
+    return strverscmp(a.c_str(), b.c_str()) < 0;
+  });
   return result;
 }
 
@@ -69,6 +72,12 @@ void add_cache(std::vector<Place>& places, const std::string& source, const fs::
   }
 }
 
+std::string shell_quoted(const std::string& text) {
+  std::string result = "'";
+  for (char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
 // The folders in which the active Python looks for packages: it alone knows them all.
 std::vector<Place> python_places() {
   std::string python = "python3";
@@ -80,7 +89,7 @@ std::vector<Place> python_places() {
   }
   std::vector<Place> result;
   std::string command =
-      "'" + python + "' -c 'import sys; print(*sys.path, sep=\"\\n\")' 2>/dev/null";
+      shell_quoted(python) + " -c 'import sys; print(*sys.path, sep=\"\\n\")' 2>/dev/null";
   std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
   std::string line;
   for (int c; pipe != nullptr && (c = std::getc(pipe.get())) != EOF;) {

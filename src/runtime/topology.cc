@@ -124,7 +124,8 @@ std::vector<DeviceDescription> Topology::devices() const {
 Executable Topology::compile(std::string_view stablehlo, const CompileOptions& options) const {
   const Api& api = state_->plugin.api();
   std::string option_bytes = options.serialize();
-  auto wanted = static_cast<std::size_t>(options.replicas * options.partitions);
+  auto wanted =
+      static_cast<std::size_t>(options.replicas) * static_cast<std::size_t>(options.partitions);
   if (std::size_t there = devices().size(); wanted > there) {
     throw Error("Topology::compile: the program is for " + std::to_string(wanted) +
                 " devices (replicas x partitions), the topology has " + std::to_string(there));

@@ -101,7 +101,7 @@ class BazelTargetsTest(unittest.TestCase):
                 ("call", '["c.h"]', 'glob(["*.h"])', "`glob` is not a rule, attribute"),
                 ("sum", '["c.h"]', '["c.h"] + ["d.h"]', "`+` is not a rule, attribute"),
                 ("outside label", "@eigen//:eigen", "@armadillo//:arma", "`@armadillo//:arma` does not stand"),
-                ("label", "@eigen//:eigen", "//src/attic", "sturnus::attic")):
+                ("label", "@eigen//:eigen", "//src/attic", "//src/room:room: there is no `//src/attic`")):
             with self.subTest(what):
                 self.assertIn(old, LIBRARY)
                 _, code, output = self.configure(library=LIBRARY.replace(old, new))

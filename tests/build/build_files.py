@@ -19,6 +19,14 @@ class Target:
         listed = self.attributes.get("srcs", []) + self.attributes.get("hdrs", [])
         return [f"{self.package}/{file}" for file in listed if file.endswith(suffixes)]
 
+    def deps(self):
+        """The labels it depends on, written out: //a/b and :c as //a/b:b and //<package>:c."""
+        for dep in self.attributes.get("deps", []):
+            if dep.startswith(":"):
+                yield f"//{self.package}{dep}"
+            else:
+                yield dep if ":" in dep else f"{dep}:{dep.rpartition('/')[2]}"
+
 
 def read_targets():
     targets = []

@@ -58,6 +58,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tests/runtime/fake_plugin_handles.h"
@@ -352,7 +353,7 @@ void run(PJRT_Executable_Fingerprint_Args& a) {
   give(fingerprint, a.executable_fingerprint, a.executable_fingerprint_size);
 }
 void run(PJRT_Executable_GetCostAnalysis_Args& a) {
-  give(use(a.executable).program->cost, a.properties, a.num_properties);
+  give(std::as_const(use(a.executable).program->cost), a.properties, a.num_properties);
 }
 void run(PJRT_Executable_GetCompiledMemoryStats_Args& a) {
   const Program& program = *use(a.executable).program;

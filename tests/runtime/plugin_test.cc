@@ -120,8 +120,8 @@ TEST(Plugin, WithoutATableIsRefused) {
 // A table that ends before a function, or within it, does not have it. Functions behind the end
 // abort when called.
 TEST(Plugin, MayHaveAShorterTable) {
-  static const FakePlugin& plugin = *new FakePlugin;        // some of its handles
-  static auto& kept = *new std::vector<Client>;             // cannot be destroyed
+  static const FakePlugin& plugin = *new FakePlugin;  // some of its handles
+  static auto& kept = *new std::vector<Client>;       // cannot be destroyed
   std::size_t first = offsetof(PJRT_Api, PJRT_Error_Destroy);
   std::size_t complete = sizeof(PJRT_Api);
   for (std::size_t size = 8; size <= complete + 16; size += 4) {
@@ -160,11 +160,13 @@ TEST(Plugin, MayHaveAShorterTable) {
 // ------------------------------------------------------------------------- missing functions
 
 // What the runtime can do without: the answer is empty, or nothing is said.
-const std::set<std::string_view> dispensable = {
-    "PJRT_Plugin_Initialize",           "PJRT_Plugin_Attributes",
-    "PJRT_DeviceDescription_Attributes", "PJRT_Device_MemoryStats",
-    "PJRT_Executable_Fingerprint",      "PJRT_Executable_GetCostAnalysis",
-    "PJRT_Buffer_GetMemoryLayout"};
+const std::set<std::string_view> dispensable = {"PJRT_Plugin_Initialize",
+                                                "PJRT_Plugin_Attributes",
+                                                "PJRT_DeviceDescription_Attributes",
+                                                "PJRT_Device_MemoryStats",
+                                                "PJRT_Executable_Fingerprint",
+                                                "PJRT_Executable_GetCostAnalysis",
+                                                "PJRT_Buffer_GetMemoryLayout"};
 
 TEST(Plugin, MayLackAnyFunction) {
   for (std::string_view function : used_functions) {
@@ -239,9 +241,9 @@ TEST(Plugin, ThatSaysNothingOfItselfIsLoggedAndWorks) {
   Part part("FAIL", "PJRT_Plugin_Attributes:12:not written yet");
   Plugin plugin = fake().load();
   set_log_sink({});
-  EXPECT_EQ(said, std::vector<std::string>{
-                      plugin.path().string() +
-                      ": PJRT_Plugin_Attributes: not written yet [UNIMPLEMENTED]"});
+  EXPECT_EQ(said,
+            std::vector<std::string>{plugin.path().string() +
+                                     ": PJRT_Plugin_Attributes: not written yet [UNIMPLEMENTED]"});
   EXPECT_TRUE(plugin.attributes().empty());
   EXPECT_EQ(plugin.stablehlo_version(), "");
   EXPECT_NO_THROW(scenario::use_everything(plugin));
@@ -252,7 +254,9 @@ TEST(Plugin, MayGiveNullOrOddAttributes) {
     const char* part;
     const char* stablehlo;
     std::size_t plugin, device, cost;
-  } rows[] = {{"0", "1.13.3", 3, 2, 2}, {"1", "", 0, 0, 0}, {"2", "", 0, 0, 0},
+  } rows[] = {{"0", "1.13.3", 3, 2, 2},
+              {"1", "", 0, 0, 0},
+              {"2", "", 0, 0, 0},
               // two nameless ones become one; their values are no numbers
               {"3", "1.13.3", 3, 3, 0}};
   for (const auto& row : rows) {
@@ -294,7 +298,10 @@ TEST(Plugin, IsRefusedWhenItIsNone) {
       {folder.path(), "is not a shared library that loads here: "},
       {write("empty.so", ""), "is not a shared library that loads here: "},
       {write("text.so", "not a library\n"), "is not a shared library that loads here: "},
-      {write("start.so", library.substr(0, 2000)), "is not a shared library that loads here: "},
+      {write("header.so", library.substr(0, 30)), "is not a shared library that loads here: "},
+      {write("start.so", library.substr(0, 100)), "is incomplete: the end of the file is missing"},
+      {write("page.so", library.substr(0, 4096)), "is incomplete: the end of the file is missing"},
+      {write("half.so", library.substr(0, library.size() / 2)), "is incomplete: "},
       {"/dev/null", "is not a shared library that loads here: "},
       {math_library(), "is a shared library but not a PJRT plugin: it has no function GetPjrtApi"},
   };

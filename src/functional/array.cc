@@ -1,0 +1,221 @@
+#include <sturnus/functional/array.h>
+#include <sturnus/functional/graph.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <ostream>
+
+namespace sturnus {
+
+// ------------------------------------------------------------------------------------- scalars
+
+namespace {
+
+// The number as an element of type T.
+template <class T>
+T as_element(double value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value != 0;
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::complex<double>>) {
+    return static_cast<T>(value);
+  } else {
+    return T(static_cast<float>(value));
+  }
+}
+
+Array number(double value, DType dtype) {
+  if (internal::Trace::open()) return internal::full(value, {dtype, {}});
+  return visit_dtype(dtype, [value](auto zero) {
+    return from_buffer(Buffer::scalar(default_device(), as_element<decltype(zero)>(value)));
+  });
+}
+
+}  // namespace
+
+Array::Array(double value, DType dtype) : Array(number(value, dtype)) {}
+Array::Array(bool value) : Array(value ? 1.0 : 0.0, DType::boolean) {}
+Array::Array(int value) : Array(static_cast<double>(value), DType::i32) {}
+Array::Array(std::int64_t value) : Array(static_cast<double>(value), DType::i32) {
+  if (value != static_cast<std::int32_t>(value)) {
+    throw DtypeError("Array: the integer " + std::to_string(value) +
+                     " does not fit into i32, the default. Write Array(value, DType::i64)");
+  }
+}
+Array::Array(float value) : Array(static_cast<double>(value), DType::f32) {}
+Array::Array(double value) : Array(value, DType::f32) {}
+
+Operand::Operand(bool value, Where where) : number(value), kind(Kind::boolean), where(where) {}
+Operand::Operand(int value, Where where) : number(value), kind(Kind::integer), where(where) {}
+Operand::Operand(std::int64_t value, Where where)
+    : number(static_cast<double>(value)), kind(Kind::integer), where(where) {}
+Operand::Operand(float value, Where where)
+    : number(static_cast<double>(value)), kind(Kind::real), where(where) {}
+Operand::Operand(double value, Where where) : number(value), kind(Kind::real), where(where) {}
+
+// -------------------------------------------------------------------------------------- arrays
+
+Array::Array(std::shared_ptr<const internal::Node> node, int output)
+    : node_(std::move(node)), output_(output) {}
+
+const ArrayType& Array::type() const {
+  if (node_ == nullptr) throw Error("Array: an empty array has no type. Assign it a value first");
+  return node_->types[static_cast<std::size_t>(output_)];
+}
+
+bool Array::concrete() const { return internal::constant_value(*this) != nullptr; }
+
+const Buffer& Array::buffer() const {
+  auto value = internal::constant_value(*this);
+  if (value == nullptr) {
+    std::string made = node_ == nullptr ? "" : node_->where.str();
+    throw TraceError(
+        "Array: a " + type().str() + " of a function that is being traced has no value yet" +
+        (made.empty() ? "" : " (made at " + made + ")") +
+        ". Use where, cond or while_loop for decisions, and debug_print to look at it");
+  }
+  return *value;  // kept alive by the node
+}
+
+const Array& Array::await() const {
+  buffer().await();
+  return *this;
+}
+
+Array from_buffer(Buffer buffer) {
+  return internal::constant(std::make_shared<const Buffer>(std::move(buffer)));
+}
+
+namespace {
+
+// Appends the numbers below `list`, and checks that they fill `shape` from `axis` on; a shape that
+// is not known yet is taken from the first list of its depth.
+void collect(const NestedNumbers& list, std::size_t axis, Shape& shape,
+             std::vector<double>& values) {
+  auto extent = static_cast<std::int64_t>(list.parts.size());
+  if (list.is_list && axis == shape.size() && values.empty()) shape.push_back(extent);
+  bool fits = list.is_list ? axis < shape.size() && shape[axis] == extent : axis == shape.size();
+  if (!fits) {
+    throw ShapeError("array: the lists in braces have different lengths or depths" +
+                     internal::where_text() + ". Give every row the same number of elements");
+  }
+  if (!list.is_list) values.push_back(list.value);
+  for (const NestedNumbers& part : list.parts) collect(part, axis + 1, shape, values);
+}
+
+}  // namespace
+
+Array array(std::initializer_list<NestedNumbers> numbers, DType dtype) {
+  Shape shape;
+  std::vector<double> values;
+  collect(NestedNumbers(numbers), 0, shape, values);
+  return visit_dtype(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    auto elements = std::make_unique<T[]>(values.size());
+    std::transform(values.begin(), values.end(), elements.get(), as_element<T>);
+    return array(std::span<const T>(elements.get(), values.size()), shape);
+  });
+}
+
+// -------------------------------------------------------------------------------------- devices
+
+namespace {
+
+struct DefaultDevice {
+  std::mutex mutex;
+  std::optional<Device> device;
+};
+
+DefaultDevice& chosen() {
+  static auto& instance = *new DefaultDevice;
+  return instance;
+}
+
+}  // namespace
+
+Device default_device() {
+  std::lock_guard lock(chosen().mutex);
+  if (!chosen().device) {
+    const char* platform = std::getenv("STURNUS_PLATFORM");
+    chosen().device = Client::create(platform == nullptr ? "cpu" : platform).device();
+  }
+  return *chosen().device;
+}
+
+void set_default_device(const Device& device) {
+  std::lock_guard lock(chosen().mutex);
+  chosen().device = device;
+}
+
+// ------------------------------------------------------------------------------------- printing
+
+namespace {
+
+std::string element_text(const double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.8g", value);
+  return text;
+}
+
+// Rows of numbers in brackets, the long middle of an axis left out as NumPy does.
+void print_axis(std::ostream& out, const std::vector<std::string>& elements, const Shape& shape,
+                std::size_t axis, std::size_t begin, std::size_t indent) {
+  if (axis == shape.size()) {
+    out << elements[begin];
+    return;
+  }
+  auto extent = static_cast<std::size_t>(shape[axis]);
+  std::size_t stride = 1;
+  for (std::size_t i = axis + 1; i < shape.size(); i++)
+    stride *= static_cast<std::size_t>(shape[i]);
+  bool last = axis + 1 == shape.size();
+  bool shorten = elements.size() > 1000 && extent > 6;
+  out << '[';
+  for (std::size_t i = 0; i < extent; i++) {
+    if (i > 0) out << (last ? " " : "\n" + std::string(indent + 1, ' '));
+    if (shorten && i == 3) {
+      out << "...";
+      i = extent - 4;
+      continue;
+    }
+    print_axis(out, elements, shape, axis + 1, begin + i * stride, indent + 1);
+  }
+  out << ']';
+}
+
+template <class T>
+std::vector<std::string> texts(const Array& array) {
+  std::vector<std::string> result;
+  for (const auto& value : array.to_vector<T>()) {
+    if constexpr (std::is_same_v<T, bool>) {
+      result.push_back(value ? "true" : "false");
+    } else if constexpr (requires { value.imag(); }) {
+      result.push_back(element_text(static_cast<double>(value.real())) +
+                       (std::signbit(value.imag()) ? "-" : "+") +
+                       element_text(std::abs(static_cast<double>(value.imag()))) + "i");
+    } else if constexpr (std::is_integral_v<T>) {
+      result.push_back(std::to_string(value));
+    } else {
+      result.push_back(element_text(static_cast<double>(static_cast<float>(value))));
+    }
+  }
+  std::size_t width = 0;
+  for (const std::string& text : result) width = std::max(width, text.size());
+  for (std::string& text : result) text.insert(0, width - text.size(), ' ');
+  return result;
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const Array& array) {
+  if (array.empty()) return out << "Array()";
+  if (!array.concrete()) return out << "Array(" << array.type().str() << ", traced)";
+  auto elements =
+      visit_dtype(array.dtype(), [&array](auto zero) { return texts<decltype(zero)>(array); });
+  print_axis(out, elements, array.shape(), 0, 0, 0);
+  return out;
+}
+
+}  // namespace sturnus

@@ -1,0 +1,138 @@
+// Arrays: values on a device, or values of a program that is being traced.
+#pragma once
+
+#include <sturnus/functional/where.h>
+#include <sturnus/runtime/buffer.h>
+#include <sturnus/runtime/dtype.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sturnus {
+
+namespace internal {
+struct Node;
+}
+
+/// An immutable array with value semantics; copying is cheap. Operations on concrete arrays run at
+/// once; inside a function that is being transformed they build its graph.
+class Array {
+ public:
+  /// An array of nothing: has no type, and is only good for assigning to.
+  Array() = default;
+  /// Scalars: bool is bool, integers are i32, floating-point numbers are f32. For another type ask
+  /// for it: Array(2.0, DType::f64).
+  Array(bool value);
+  Array(int value);
+  Array(std::int64_t value);
+  Array(float value);
+  Array(double value);
+  Array(double value, DType dtype);
+  Array(const void*) = delete;
+
+  const ArrayType& type() const;
+  const Shape& shape() const { return type().shape; }
+  DType dtype() const { return type().dtype; }
+  std::int64_t rank() const { return static_cast<std::int64_t>(shape().size()); }
+  std::int64_t size() const { return type().size(); }
+  bool empty() const { return node_ == nullptr; }
+
+  /// Whether the array has a value now, rather than being part of a trace.
+  bool concrete() const;
+  /// The value on its device. Throws TraceError for a traced array.
+  const Buffer& buffer() const;
+  Device device() const { return buffer().device(); }
+
+  /// The only element. Throws Error when there is not exactly one, or T is not the element type.
+  template <class T>
+  T item() const {
+    return buffer().item<T>();
+  }
+  /// The elements in row-major order.
+  template <class T>
+  HostVector<T> to_vector() const {
+    return buffer().to_vector<T>();
+  }
+  /// Waits until the value is there.
+  const Array& await() const;
+
+  /// Whether both are the same value: the same node of a graph, or the same memory.
+  bool same(const Array& other) const { return node_ == other.node_ && output_ == other.output_; }
+
+  const std::shared_ptr<const internal::Node>& node() const { return node_; }
+  int output() const { return output_; }
+  Array(std::shared_ptr<const internal::Node> node, int output);
+
+ private:
+  std::shared_ptr<const internal::Node> node_;
+  int output_ = 0;
+};
+
+using Arrays = std::vector<Array>;
+
+/// An argument of an operation: an array or a number, and the line that passes it. A number takes
+/// the element type of the array beside it: 2.0 * x has the type of x.
+struct Operand {
+  Operand(const Array& array, Where where = Where::here()) : array(array), where(where) {}
+  Operand(bool value, Where where = Where::here());
+  Operand(int value, Where where = Where::here());
+  Operand(std::int64_t value, Where where = Where::here());
+  Operand(float value, Where where = Where::here());
+  Operand(double value, Where where = Where::here());
+  Operand(const void*) = delete;
+
+  enum class Kind { array, boolean, integer, real };
+
+  Array array;  // empty for a number
+  double number = 0;
+  Kind kind = Kind::array;
+  Where where;
+};
+
+/// Puts a value of the host on the default device (or `device`). The elements fill `shape` in
+/// row-major order; without a shape the array has one axis.
+template <class T>
+Array array(std::span<const T> values, Shape shape);
+template <class T>
+Array array(const std::vector<T>& values) {
+  return array(std::span<const T>(values), {static_cast<std::int64_t>(values.size())});
+}
+template <class T>
+Array array(const std::vector<T>& values, Shape shape) {
+  return array(std::span<const T>(values), std::move(shape));
+}
+/// Numbers in nested braces: 3, {1, 2}, {{1, 2}, {3, 4}}, ...
+struct NestedNumbers {
+  NestedNumbers(double value) : value(value) {}
+  NestedNumbers(std::initializer_list<NestedNumbers> parts) : parts(parts), is_list(true) {}
+  double value = 0;
+  std::vector<NestedNumbers> parts;
+  bool is_list = false;
+};
+/// Numbers in braces are f32, unless another type is asked for: array({{1, 2}, {3, 4}}).
+/// Throws ShapeError when lists beside each other differ in length.
+Array array(std::initializer_list<NestedNumbers> numbers, DType dtype = DType::f32);
+
+/// Wraps a buffer.
+Array from_buffer(Buffer buffer);
+
+/// Prints like NumPy; a traced array prints its type.
+std::ostream& operator<<(std::ostream& out, const Array& array);
+std::string to_string(const Array& array);
+
+/// The device on which new arrays are made: the first one of $STURNUS_PLATFORM (default cpu), until
+/// another is set.
+Device default_device();
+void set_default_device(const Device& device);
+
+template <class T>
+Array array(std::span<const T> values, Shape shape) {
+  return from_buffer(Buffer::from_host<T>(default_device(), values, std::move(shape)));
+}
+
+}  // namespace sturnus

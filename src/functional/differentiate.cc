@@ -1,0 +1,168 @@
+// Forward mode, reverse mode, and their combination.
+#include <sturnus/functional/evaluate.h>
+#include <sturnus/functional/transform.h>
+
+#include <unordered_set>
+
+#include "src/ops/structural.h"
+
+namespace sturnus::internal {
+
+Arrays settle(Arrays results) {
+  if (Trace::open()) return results;
+  Arrays open;
+  for (const Array& result : results) {
+    if (!result.concrete()) open.push_back(result);
+  }
+  if (open.empty()) return results;
+  Arrays values = evaluate(open);
+  std::size_t next = 0;
+  for (Array& result : results) {
+    if (!result.concrete()) result = values[next++];
+  }
+  return results;
+}
+
+Duals push_forward(const Arrays& outputs, const Arrays& roots, const Arrays& values,
+                   const Arrays& tangents) {
+  Image value, tangent;
+  for (std::size_t i = 0; i < roots.size(); i++) {
+    value.set(roots[i], values[i]);
+    tangent.set(roots[i], tangents[i]);
+  }
+  auto tangent_of = [&tangent](const Array& x) { return tangent.has(x) ? tangent(x) : Array(); };
+  for (const Node* node : dependents(outputs, roots)) {
+    Blame blame(node->where);
+    Arrays x = value(node->inputs);
+    Arrays y = node->op->apply(x);
+    value.set(*node, y);
+    Arrays dx;
+    bool moves = false;
+    for (const Array& input : node->inputs) {
+      dx.push_back(tangent_of(input));
+      moves = moves || !dx.back().empty();
+    }
+    if (moves) {
+      Arrays dy = node->op->jvp(x, y, dx);
+      dy.resize(y.size());
+      tangent.set(*node, dy);
+    }
+  }
+  Duals result;
+  for (const Array& output : outputs) {
+    result.values.push_back(value(output));
+    result.tangents.push_back(tangent_of(output));
+  }
+  return result;
+}
+
+Arrays pull_back(const Arrays& outputs, const Arrays& cotangents, const Arrays& roots) {
+  std::vector<const Node*> nodes;
+  Arrays linear_outputs;
+  for (const Array& output : outputs) {
+    if (!output.empty()) linear_outputs.push_back(output);
+  }
+  nodes = dependents(linear_outputs, roots);
+  std::unordered_set<const Node*> linear(nodes.begin(), nodes.end());
+  for (const Array& root : roots) linear.insert(root.node().get());
+
+  Image cotangent;
+  auto cotangent_of = [&](const Array& x) { return cotangent.has(x) ? cotangent(x) : Array(); };
+  auto accumulate = [&](const Array& x, const Array& ct) {
+    if (!ct.empty()) cotangent.set(x, add_tangents(cotangent_of(x), ct));
+  };
+  for (std::size_t i = 0; i < outputs.size(); i++) {
+    if (!outputs[i].empty() && linear.count(outputs[i].node().get()) > 0) {
+      accumulate(outputs[i], cotangents[i]);
+    }
+  }
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
+    const Node& node = **it;
+    Arrays ct;
+    bool reached = false;
+    for (std::size_t i = 0; i < node.types.size(); i++) {
+      ct.push_back(cotangent_of(Array(node.shared_from_this(), static_cast<int>(i))));
+      reached = reached || !ct.back().empty();
+    }
+    if (!reached) continue;
+    Mask mask;
+    for (const Array& input : node.inputs) mask.push_back(linear.count(input.node().get()) > 0);
+    Blame blame(node.where);
+    Arrays back = node.op->transpose(ct, node.inputs, mask);
+    for (std::size_t i = 0; i < back.size(); i++) {
+      if (mask[i]) accumulate(node.inputs[i], back[i]);
+    }
+  }
+  Arrays result;
+  for (const Array& root : roots) result.push_back(cotangent_of(root));
+  return result;
+}
+
+Duals jvp(const FlatFunction& f, const Arrays& x, const Arrays& tangents) {
+  Duals duals;
+  {
+    Trace trace;
+    Arrays roots = placeholders(types_of(x), "jvp");
+    duals = push_forward(f(roots), roots, x, tangents);
+    for (std::size_t i = 0; i < duals.tangents.size(); i++) {
+      if (duals.tangents[i].empty()) duals.tangents[i] = zeros_of(duals.values[i].type());
+    }
+  }
+  Arrays all = duals.values;
+  all.insert(all.end(), duals.tangents.begin(), duals.tangents.end());
+  all = settle(std::move(all));
+  auto half = all.begin() + static_cast<std::ptrdiff_t>(duals.values.size());
+  return {{all.begin(), half}, {half, all.end()}};
+}
+
+namespace {
+
+void check_differentiable(std::string_view name, const Arrays& x) {
+  for (const Array& array : x) {
+    if (is_floating(array.dtype()) || is_complex(array.dtype())) continue;
+    throw DtypeError(
+        std::string(name) + ": an argument is " + array.type().str() +
+        ", which has no derivative. Convert it to f32, or leave it out of the arguments "
+        "to differentiate by");
+  }
+}
+
+void check_scalar(std::string_view name, const Array& y) {
+  if (y.rank() == 0 && is_floating(y.dtype())) return;
+  throw ShapeError(std::string(name) + ": the function returns " + y.type().str() +
+                   ", but a gradient is of one real number, such as f32[]. Reduce it, for instance "
+                   "with sum, or use jacobian");
+}
+
+}  // namespace
+
+ValueAndGrad value_and_grad(const FlatFunction& f, const Arrays& x, std::string_view name) {
+  check_differentiable(name, x);
+  ValueAndGrad result;
+  {
+    Trace trace;
+    Arrays roots = placeholders(types_of(x), name);
+    Arrays outputs = f(roots);
+    check_scalar(name, outputs[0]);
+    if (x.size() == 1 && x[0].rank() == 0) {
+      // One number in, one number out: forward mode costs less, and nests without growing.
+      Duals duals = push_forward(outputs, roots, x, {ones_of(x[0].type())});
+      result = {duals.values, {duals.tangents[0]}};
+    } else {
+      Arrays directions = placeholders(types_of(x), name);
+      Duals duals = push_forward(outputs, roots, x, directions);
+      result.outputs = duals.values;
+      result.gradient = pull_back({duals.tangents[0]}, {ones_of(outputs[0].type())}, directions);
+    }
+    for (std::size_t i = 0; i < x.size(); i++) {
+      if (result.gradient[i].empty()) result.gradient[i] = zeros_of(x[i].type());
+    }
+  }
+  Arrays all = result.outputs;
+  all.insert(all.end(), result.gradient.begin(), result.gradient.end());
+  all = settle(std::move(all));
+  auto half = all.begin() + static_cast<std::ptrdiff_t>(result.outputs.size());
+  return {{all.begin(), half}, {half, all.end()}};
+}
+
+}  // namespace sturnus::internal

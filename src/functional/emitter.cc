@@ -1,0 +1,216 @@
+#include <sturnus/functional/emitter.h>
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+namespace sturnus::internal {
+namespace {
+
+std::string_view mlir_element(DType dtype) {
+  static constexpr std::array<std::string_view, dtype_count> names = {
+      "i1",   "i8",  "i16",  "i32", "i64", "ui8",          "ui16",        "ui32",
+      "ui64", "f16", "bf16", "f32", "f64", "complex<f32>", "complex<f64>"};
+  return names[static_cast<std::size_t>(dtype)];
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+std::string hexadecimal(std::uint64_t bits, int digits) {
+  char text[24];
+  std::snprintf(text, sizeof(text), "0x%0*llX", digits, static_cast<unsigned long long>(bits));
+  return text;
+}
+
+}  // namespace
+
+std::string mlir_type(const ArrayType& type) {
+  std::string text = "tensor<";
+  for (std::int64_t extent : type.shape) text += std::to_string(extent) + "x";
+  return text.append(mlir_element(type.dtype)) + ">";
+}
+
+std::string mlir_types(const ArrayTypes& types) {
+  std::string text;
+  for (const ArrayType& type : types) text += (text.empty() ? "" : ", ") + mlir_type(type);
+  return "(" + text + ")";
+}
+
+std::string shortest_text(double value) {
+  char text[40];
+  auto end = std::to_chars(text, text + sizeof(text), value).ptr;
+  return {text, end};
+}
+
+std::string mlir_number(double value, DType dtype) {
+  if (is_complex(dtype)) {
+    DType part = dtype == DType::c64 ? DType::f32 : DType::f64;
+    return "(" + mlir_number(value, part) + ", " + mlir_number(0, part) + ")";
+  }
+  if (dtype == DType::boolean) return value != 0 ? "true" : "false";
+  if (is_integer(dtype)) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.0f", value);
+    return text;
+  }
+  if (!std::isfinite(value) || (dtype != DType::f64 && !std::isfinite(static_cast<float>(value)))) {
+    float single = static_cast<float>(value);
+    switch (dtype) {
+      case DType::f16:
+        return hexadecimal(f16(single).bits, 4);
+      case DType::bf16:
+        return hexadecimal(bf16(single).bits, 4);
+      case DType::f32:
+        return hexadecimal(std::bit_cast<std::uint32_t>(single), 8);
+      default:
+        return hexadecimal(std::bit_cast<std::uint64_t>(value), 16);
+    }
+  }
+  char text[40];
+  if (dtype == DType::f64) {
+    std::snprintf(text, sizeof(text), "%.17e", value);
+  } else {
+    std::snprintf(text, sizeof(text), "%.9e", static_cast<double>(static_cast<float>(value)));
+  }
+  return text;
+}
+
+std::string mlir_integers(std::string_view name, const std::vector<std::int64_t>& values) {
+  std::string text = std::string(name) + " = array<i64";
+  for (std::size_t i = 0; i < values.size(); i++) {
+    text += (i == 0 ? ": " : ", ") + std::to_string(values[i]);
+  }
+  return text + ">";
+}
+
+std::string mlir_integer(std::string_view name, std::int64_t value) {
+  return std::string(name) + " = " + std::to_string(value) + " : i64";
+}
+
+std::string Emitter::name_of(const Array& array) const {
+  auto found = names_.find(array.node().get());
+  if (found == names_.end()) throw Error("Emitter: a value is used before it is printed");
+  return found->second[static_cast<std::size_t>(array.output())];
+}
+
+std::vector<std::string> Emitter::names_of(const Arrays& arrays) const {
+  std::vector<std::string> names;
+  for (const Array& array : arrays) names.push_back(name_of(array));
+  return names;
+}
+
+void Emitter::line(const Node& node, std::string_view hlo, std::string_view attributes) {
+  line(node, hlo, names_of(node.inputs), types_of(node.inputs), "", attributes);
+}
+
+void Emitter::line(const Node& node, std::string_view hlo, const std::vector<std::string>& operands,
+                   const ArrayTypes& operand_types, std::string_view regions,
+                   std::string_view attributes) {
+  std::string name = fresh();
+  std::vector<std::string>& results = names_[&node];
+  std::size_t count = node.types.size();
+  for (std::size_t i = 0; i < count; i++) {
+    results.push_back(count == 1 ? name : name + "#" + std::to_string(i));
+  }
+  text_ += "  " + name;
+  if (count != 1) text_ += ":" + std::to_string(count);
+  text_ += " = \"stablehlo.";
+  text_.append(hlo) += "\"(" + joined(operands) + ")";
+  if (!regions.empty()) text_.append(" (").append(regions).append(")");
+  if (!attributes.empty()) text_.append(" {").append(attributes).append("}");
+  text_ += " : " + mlir_types(operand_types) + " -> ";
+  text_ += (count == 1 ? mlir_type(node.types[0]) : mlir_types(node.types)) + "\n";
+}
+
+std::string Emitter::constant(std::string_view value, const ArrayType& type) {
+  std::string name = fresh();
+  std::string type_text = mlir_type(type);
+  text_ += "  " + name + " = \"stablehlo.constant\"() {value = dense<";
+  text_.append(value) += "> : " + type_text + "} : () -> " + type_text + "\n";
+  return name;
+}
+
+void Emitter::loop(const Node& node, std::string_view regions) {
+  std::string name = fresh();
+  std::size_t count = node.inputs.size();
+  std::vector<std::string>& results = names_[&node];
+  for (std::size_t i = 0; i < node.types.size(); i++) {
+    results.push_back(count == 1 ? name : name + "#" + std::to_string(i));
+  }
+  std::string types = mlir_types(types_of(node.inputs));
+  text_ += "  " + name + (count == 1 ? "" : ":" + std::to_string(count)) +
+           " = \"stablehlo.while\"(" + joined(names_of(node.inputs)) + ") (";
+  text_.append(regions) += ") : " + types + " -> " + types + "\n";
+}
+
+void Emitter::expand(const Node& node, const Arrays& replacement) {
+  expanded_.insert(expanded_.end(), replacement.begin(), replacement.end());
+  body(replacement);
+  names_[&node] = names_of(replacement);
+}
+
+void Emitter::pass_through(const Node& node) { names_[&node] = names_of(node.inputs); }
+
+void Emitter::bind_parameter(const Array& parameter, std::string name) {
+  auto& names = names_[parameter.node().get()];
+  names.resize(parameter.node()->types.size());
+  names[static_cast<std::size_t>(parameter.output())] = std::move(name);
+}
+
+void Emitter::body(const Arrays& outputs) {
+  for (const Node* node : reachable(outputs)) {
+    if (names_.count(node) == 0) node->op->lower(*this, *node);
+  }
+}
+
+std::string Emitter::region(const Arrays& parameters, const Arrays& outputs) {
+  std::string before = std::exchange(text_, {});
+  Names outer = std::exchange(names_, {});
+  std::string head;
+  for (const Array& parameter : parameters) {
+    std::string name = fresh();
+    head += (head.empty() ? "" : ", ") + name + ": " + mlir_type(parameter.type());
+    bind_parameter(parameter, name);
+  }
+  body(outputs);
+  std::string inside = std::move(text_);
+  inside += "  \"stablehlo.return\"(" + joined(names_of(outputs)) +
+            ") : " + mlir_types(types_of(outputs)) + " -> ()\n";
+  text_ = std::move(before);
+  names_ = std::move(outer);
+  return "{\n^bb0(" + head + "):\n" + inside + "}";
+}
+
+std::string Emitter::binary_region(std::string_view hlo, DType dtype) {
+  std::string a = fresh(), b = fresh(), c = fresh();
+  std::string type = mlir_type({dtype, {}});
+  return "{\n^bb0(" + a + ": " + type + ", " + b + ": " + type + "):\n  " + c + " = \"stablehlo." +
+         std::string(hlo) + "\"(" + a + ", " + b + ") : (" + type + ", " + type + ") -> " + type +
+         "\n  \"stablehlo.return\"(" + c + ") : (" + type + ") -> ()\n}";
+}
+
+std::string Emitter::module(std::string_view name, const Arrays& parameters, const Arrays& outputs,
+                            const Mask& donors) {
+  Trace trace;  // lowering rules build graphs too
+  Emitter emitter;
+  std::string head;
+  for (std::size_t i = 0; i < parameters.size(); i++) {
+    std::string parameter = emitter.fresh();
+    head += (i == 0 ? "" : ", ") + parameter + ": " + mlir_type(parameters[i].type());
+    if (i < donors.size() && donors[i]) head += " {jax.buffer_donor = true}";
+    emitter.bind_parameter(parameters[i], parameter);
+  }
+  emitter.body(outputs);
+  std::string types = mlir_types(types_of(outputs));
+  return "module @" + std::string(name) + " {\nfunc.func public @main(" + head + ") -> " + types +
+         " {\n" + emitter.text_ + "  \"func.return\"(" + joined(emitter.names_of(outputs)) +
+         ") : " + types + " -> ()\n}\n}\n";
+}
+
+}  // namespace sturnus::internal

@@ -1,0 +1,68 @@
+// Prints a graph as StableHLO in MLIR's generic form, which every plugin version reads.
+#pragma once
+
+#include <sturnus/functional/graph.h>
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace sturnus::internal {
+
+/// tensor<3x4xf32>
+std::string mlir_type(const ArrayType& type);
+/// (tensor<3xf32>, tensor<i1>)
+std::string mlir_types(const ArrayTypes& types);
+/// A number as an element of a dense attribute, exact for the type, infinities and NaN included.
+std::string mlir_number(double value, DType dtype);
+/// name = array<i64: 1, 2>
+std::string mlir_integers(std::string_view name, const std::vector<std::int64_t>& values);
+/// name = 3 : i64
+std::string mlir_integer(std::string_view name, std::int64_t value);
+/// The shortest decimal that reads back as the same double.
+std::string shortest_text(double value);
+
+class Emitter {
+ public:
+  /// One line: the results of `node` are those of the StableHLO op `hlo` on its inputs.
+  void line(const Node& node, std::string_view hlo, std::string_view attributes);
+  /// The same with regions between inputs and attributes, and other operands than the node's
+  /// inputs.
+  void line(const Node& node, std::string_view hlo, const std::vector<std::string>& operands,
+            const ArrayTypes& operand_types, std::string_view regions, std::string_view attributes);
+  /// A region whose arguments are `parameters` and that returns `outputs`.
+  std::string region(const Arrays& parameters, const Arrays& outputs);
+  /// A region on two scalars that returns one StableHLO op of them: the inside of a reduction.
+  std::string binary_region(std::string_view hlo, DType dtype);
+  /// A constant that is not in the graph; returns its name.
+  std::string constant(std::string_view value, const ArrayType& type);
+
+  std::string name_of(const Array& array) const;
+  std::vector<std::string> names_of(const Arrays& arrays) const;
+  /// A StableHLO while on the node's inputs, of which the first are its results.
+  void loop(const Node& node, std::string_view regions);
+  /// Prints `replacement`, a graph of the node's inputs, in place of the node.
+  void expand(const Node& node, const Arrays& replacement);
+  /// The results of `node` are called what its inputs are called: the op is nothing at run time.
+  void pass_through(const Node& node);
+
+  /// The whole module. `donors` marks arguments whose memory the program may reuse.
+  static std::string module(std::string_view name, const Arrays& parameters, const Arrays& outputs,
+                            const Mask& donors = {});
+
+ private:
+  using Names = std::unordered_map<const Node*, std::vector<std::string>>;
+  std::string fresh() { return "%" + std::to_string(next_++); }
+  void bind_parameter(const Array& parameter, std::string name);
+  /// Prints what `outputs` need and is not printed yet.
+  void body(const Arrays& outputs);
+
+  std::string text_;
+  Names names_;
+  Arrays expanded_;  // kept alive, since names go by address
+  int next_ = 0;
+};
+
+}  // namespace sturnus::internal

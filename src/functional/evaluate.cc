@@ -1,0 +1,66 @@
+#include <sturnus/functional/emitter.h>
+#include <sturnus/functional/evaluate.h>
+
+#include <mutex>
+#include <unordered_map>
+
+namespace sturnus::internal {
+namespace {
+
+// Programs by their text and device: the text is canonical, so equal graphs share a program
+// whatever function made them.
+class Programs {
+ public:
+  static Programs& instance() {
+    static auto& programs = *new Programs;
+    return programs;
+  }
+
+  LoadedExecutable get(const std::string& text, const Device& device) {
+    std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(device.handle())) + text;
+    {
+      std::lock_guard lock(mutex_);
+      if (auto found = programs_.find(key); found != programs_.end()) return found->second;
+    }
+    CompileOptions options;
+    options.device_assignment = {{device.id()}};
+    LoadedExecutable made = device.owner().compile(text, options);
+    std::lock_guard lock(mutex_);
+    return programs_.emplace(std::move(key), std::move(made)).first->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::string, LoadedExecutable> programs_;
+};
+
+}  // namespace
+
+Compiled compile_graph(std::string_view name, const Arrays& parameters, const Arrays& outputs,
+                       const Mask& donors, const Device& device) {
+  std::vector<std::shared_ptr<const Buffer>> captured;
+  Arrays inputs = parameters;
+  for (const Node* node : reachable(outputs)) {
+    Array leaf(node->shared_from_this(), 0);
+    if (auto buffer = constant_value(leaf)) {
+      captured.push_back(std::move(buffer));
+      inputs.push_back(leaf);
+    }
+  }
+  std::string text = Emitter::module(name, inputs, outputs, donors);
+  return {Programs::instance().get(text, device), std::move(captured)};
+}
+
+Arrays evaluate(const Arrays& outputs) {
+  Device device = default_device();
+  Compiled compiled = compile_graph("main", {}, outputs, {}, device);
+  std::vector<const Buffer*> arguments;
+  for (const auto& buffer : compiled.captured) arguments.push_back(buffer.get());
+  Arrays results;
+  for (Buffer& buffer : compiled.executable.run(arguments)) {
+    results.push_back(from_buffer(std::move(buffer)));
+  }
+  return results;
+}
+
+}  // namespace sturnus::internal

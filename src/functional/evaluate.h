@@ -1,0 +1,23 @@
+// Runs graphs.
+#pragma once
+
+#include <sturnus/functional/graph.h>
+#include <sturnus/runtime/executable.h>
+
+namespace sturnus::internal {
+
+/// A program and the concrete arrays that it was traced over, which are its last arguments.
+struct Compiled {
+  LoadedExecutable executable;
+  std::vector<std::shared_ptr<const Buffer>> captured;
+};
+
+/// Compiles `outputs` as a function of `parameters`. Equal programs are compiled once per process.
+Compiled compile_graph(std::string_view name, const Arrays& parameters, const Arrays& outputs,
+                       const Mask& donors, const Device& device);
+
+/// The values of `outputs`, which depend on concrete arrays only.
+/// Throws TraceError when one depends on a placeholder.
+Arrays evaluate(const Arrays& outputs);
+
+}  // namespace sturnus::internal

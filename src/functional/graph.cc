@@ -1,0 +1,339 @@
+#include <sturnus/functional/evaluate.h>
+#include <sturnus/functional/graph.h>
+#include <sturnus/functional/op.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <unordered_set>
+
+namespace sturnus {
+
+std::string Where::str() const {
+  if (line == 0) return {};
+  std::string_view name = file;
+  if (std::size_t slash = name.rfind('/'); slash != name.npos) name.remove_prefix(slash + 1);
+  return std::string(name) + ":" + std::to_string(line);
+}
+
+namespace internal {
+namespace {
+
+std::size_t combine(std::size_t seed, std::size_t value) {
+  return (seed ^ value) * 0x9e3779b97f4a7c15 + (seed >> 29);
+}
+
+std::size_t hash_of(const Op& op, const Arrays& inputs) {
+  std::size_t hash = op.hash();
+  for (const Array& input : inputs) {
+    hash = combine(hash, input.node()->id);
+    hash = combine(hash, static_cast<std::size_t>(input.output()));
+  }
+  return hash;
+}
+
+bool is_application(const Node& node, const Op& op, const Arrays& inputs) {
+  return node.inputs.size() == inputs.size() &&
+         std::equal(inputs.begin(), inputs.end(), node.inputs.begin(),
+                    [](const Array& a, const Array& b) { return a.same(b); }) &&
+         node.op->equals(op);
+}
+
+// The nodes that live, by hash. A node takes itself out when it dies, so the table keeps nothing
+// alive.
+class LiveNodes {
+ public:
+  static LiveNodes& instance() {
+    static auto& table = *new LiveNodes;  // outlives arrays in static variables
+    return table;
+  }
+
+  std::shared_ptr<const Node> find_or_add(std::unique_ptr<const Op> op, const Arrays& inputs,
+                                          Where where) {
+    std::size_t hash = hash_of(*op, inputs);
+    if (auto node = find(hash, *op, inputs)) return node;
+    // Outside the lock: infer may throw, and may itself make nodes.
+    ArrayTypes types = op->infer(inputs);
+    auto* made = new Node;
+    std::shared_ptr<const Node> node(made, &LiveNodes::forget);
+    made->op = std::move(op);
+    made->inputs = inputs;
+    made->types = std::move(types);
+    made->where = where;
+    made->hash = hash;
+    std::lock_guard lock(mutex_);
+    made->id = next_id_++;
+    nodes_.emplace(hash, Entry{made, node});
+    return node;
+  }
+
+ private:
+  struct Entry {
+    const Node* address;
+    std::weak_ptr<const Node> node;
+  };
+
+  std::shared_ptr<const Node> find(std::size_t hash, const Op& op, const Arrays& inputs) {
+    std::vector<std::shared_ptr<const Node>> released_after_unlock;
+    std::lock_guard lock(mutex_);
+    auto [begin, end] = nodes_.equal_range(hash);
+    for (auto it = begin; it != end; ++it) {
+      std::shared_ptr<const Node> node = it->second.node.lock();
+      if (node == nullptr) continue;
+      if (is_application(*node, op, inputs)) return node;
+      released_after_unlock.push_back(std::move(node));
+    }
+    return nullptr;
+  }
+
+  // Deletes a node, and then, one after another rather than one inside another, the nodes that only
+  // it kept alive: a long chain must not use up the stack.
+  static void forget(const Node* node) {
+    static thread_local std::vector<const Node*> waiting;
+    static thread_local bool deleting = false;
+    waiting.push_back(node);
+    if (deleting) return;
+    deleting = true;
+    while (!waiting.empty()) {
+      const Node* next = waiting.back();
+      waiting.pop_back();
+      instance().erase(*next);
+      delete next;
+    }
+    deleting = false;
+  }
+
+  void erase(const Node& node) {
+    std::lock_guard lock(mutex_);
+    auto [begin, end] = nodes_.equal_range(node.hash);
+    for (auto it = begin; it != end; ++it) {
+      if (it->second.address != &node) continue;
+      nodes_.erase(it);
+      return;
+    }
+  }
+
+  std::mutex mutex_;
+  std::unordered_multimap<std::size_t, Entry> nodes_;
+  std::uint64_t next_id_ = 1;
+};
+
+thread_local int open_traces = 0;
+thread_local bool blamed = false;
+thread_local Where blame;
+
+}  // namespace
+
+Trace::Trace() { open_traces++; }
+Trace::~Trace() { open_traces--; }
+bool Trace::open() { return open_traces > 0; }
+
+Blame::Blame(Where where) : outermost_(!blamed) {
+  if (!outermost_) return;
+  blamed = true;
+  blame = where;
+}
+Blame::~Blame() {
+  if (outermost_) blamed = false;
+}
+Where Blame::current() { return blamed ? blame : Where{}; }
+
+std::string where_text() {
+  std::string line = Blame::current().str();
+  return line.empty() ? line : " (" + line + ")";
+}
+
+Arrays emit(std::unique_ptr<const Op> op, const Arrays& inputs) {
+  for (const Array& input : inputs) {
+    if (input.empty()) {
+      throw Error(std::string(op->name()) +
+                  ": an argument is an empty array. Assign it a value first");
+    }
+  }
+  if (Array simpler = op->simplify(inputs); !simpler.empty()) return {simpler};
+  auto node = LiveNodes::instance().find_or_add(std::move(op), inputs, Blame::current());
+  Arrays results;
+  for (std::size_t i = 0; i < node->types.size(); i++)
+    results.push_back({node, static_cast<int>(i)});
+  bool at_once = !Trace::open() && std::all_of(inputs.begin(), inputs.end(),
+                                               [](const Array& x) { return x.concrete(); });
+  return at_once ? evaluate(results) : results;
+}
+
+Array graph_node(std::unique_ptr<const Op> op) {
+  return {LiveNodes::instance().find_or_add(std::move(op), {}, Blame::current()), 0};
+}
+
+void throw_no_rule(std::string_view rule, std::string_view op) {
+  throw Error(std::string(op) + ": this operation has no " + std::string(rule) + " rule");
+}
+
+ArrayTypes types_of(const Arrays& arrays) {
+  ArrayTypes types;
+  for (const Array& array : arrays) types.push_back(array.type());
+  return types;
+}
+
+// ---------------------------------------------------------------------------------------- leaves
+
+namespace {
+
+struct Placeholder {
+  static constexpr std::string_view name = "placeholder";
+  std::int64_t serial;
+  ArrayType type;
+  std::string owner;
+  ArrayType infer(const Arrays&) const { return type; }
+  void lower(Emitter&, const Node&) const {
+    throw TraceError(
+        owner + ": an array of type " + type.str() +
+        " that stood for an argument of the traced function is used after the function "
+        "returned. Return it from the function instead of storing it outside");
+  }
+};
+
+struct Parameter {
+  static constexpr std::string_view name = "parameter";
+  std::int64_t index;
+  ArrayType type;
+  ArrayType infer(const Arrays&) const { return type; }
+};
+
+struct Full {
+  static constexpr std::string_view name = "full";
+  double value;
+  ArrayType type;
+  ArrayType infer(const Arrays&) const { return type; }
+  void lower(Emitter& emitter, const Node& node) const {
+    emitter.line(node, "constant",
+                 "value = dense<" + mlir_number(value, type.dtype) + "> : " + mlir_type(type));
+  }
+};
+
+struct Constant {
+  static constexpr std::string_view name = "constant";
+  std::shared_ptr<const Buffer> buffer;
+  ArrayType infer(const Arrays&) const { return buffer->type(); }
+};
+
+}  // namespace
+
+Array placeholder(const ArrayType& type, std::string_view owner) {
+  static std::atomic<std::int64_t> serial = 0;
+  return graph_node(Placeholder{serial++, type, std::string(owner)});
+}
+
+Arrays placeholders(const ArrayTypes& types, std::string_view owner) {
+  Arrays result;
+  for (const ArrayType& type : types) result.push_back(placeholder(type, owner));
+  return result;
+}
+
+Array parameter(int index, const ArrayType& type) { return graph_node(Parameter{index, type}); }
+
+Array full(double value, const ArrayType& type) { return make(Full{value, type}, {}); }
+
+std::optional<double> splat(const Array& array) {
+  if (const Full* op = as<Full>(array)) return op->value;
+  return std::nullopt;
+}
+
+Array constant(std::shared_ptr<const Buffer> buffer) {
+  return graph_node(Constant{std::move(buffer)});
+}
+
+std::shared_ptr<const Buffer> constant_value(const Array& array) {
+  const Constant* op = as<Constant>(array);
+  return op == nullptr ? nullptr : op->buffer;
+}
+
+// ----------------------------------------------------------------------------------------- walks
+
+namespace {
+
+// Visits `outputs` and what they depend on, inputs first, entering only nodes that `enter` admits.
+template <class Enter>
+std::vector<const Node*> depth_first(const Arrays& outputs, Enter enter) {
+  struct Frame {
+    const Node* node;
+    std::size_t next_input;
+  };
+  std::vector<const Node*> order;
+  std::unordered_set<const Node*> seen;
+  std::vector<Frame> stack;
+  auto push = [&](const Array& array) {
+    const Node* node = array.node().get();
+    if (enter(*node) && seen.insert(node).second) stack.push_back({node, 0});
+  };
+  for (const Array& output : outputs) {
+    push(output);
+    while (!stack.empty()) {
+      Frame& top = stack.back();
+      if (top.next_input < top.node->inputs.size()) {
+        push(top.node->inputs[top.next_input++]);
+      } else {
+        order.push_back(top.node);
+        stack.pop_back();
+      }
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+std::vector<const Node*> reachable(const Arrays& outputs) {
+  return depth_first(outputs, [](const Node&) { return true; });
+}
+
+std::vector<const Node*> dependents(const Arrays& outputs, const Arrays& roots) {
+  if (roots.empty()) return {};
+  std::unordered_set<const Node*> depends;
+  std::uint64_t oldest = UINT64_MAX;
+  for (const Array& root : roots) {
+    depends.insert(root.node().get());
+    oldest = std::min(oldest, root.node()->id);
+  }
+  // What is older than every root depends on none of them.
+  auto candidates = depth_first(outputs, [oldest](const Node& node) { return node.id > oldest; });
+  std::vector<const Node*> result;
+  for (const Node* node : candidates) {
+    if (depends.count(node) > 0) continue;
+    for (const Array& input : node->inputs) {
+      if (depends.count(input.node().get()) == 0) continue;
+      depends.insert(node);
+      result.push_back(node);
+      break;
+    }
+  }
+  return result;
+}
+
+void Image::set(const Node& from, const Arrays& to) {
+  for (std::size_t i = 0; i < to.size(); i++) images_[{&from, static_cast<int>(i)}] = to[i];
+}
+
+Array Image::operator()(const Array& from) const {
+  auto found = images_.find({from.node().get(), from.output()});
+  return found == images_.end() ? from : found->second;
+}
+
+Arrays Image::operator()(const Arrays& from) const {
+  Arrays result;
+  for (const Array& array : from) result.push_back((*this)(array));
+  return result;
+}
+
+Arrays substitute(const Arrays& outputs, const Arrays& from, const Arrays& to) {
+  Trace trace;
+  Image image;
+  for (std::size_t i = 0; i < from.size(); i++) image.set(from[i], to[i]);
+  for (const Node* node : dependents(outputs, from)) {
+    Blame blame(node->where);
+    image.set(*node, node->op->apply(image(node->inputs)));
+  }
+  return image(outputs);
+}
+
+}  // namespace internal
+}  // namespace sturnus

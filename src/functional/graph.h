@@ -1,0 +1,172 @@
+// The graph: every traced value is an output of a node; a node is an op applied to values.
+//
+// Invariants.
+//  - Nodes never change, and a node's id is larger than the ids of all it depends on.
+//  - The same op on the same inputs is the same node while it lives (hash-consing), so whatever
+//  nested
+//    transforms compute twice is computed once.
+//  - A value depends on a placeholder if and only if the placeholder can be reached from it. That
+//  is
+//    all that tells traces apart: there are no levels, and closures over outer values just work.
+#pragma once
+
+#include <sturnus/functional/array.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace sturnus {
+
+/// A value that was used where it cannot be: a traced array as a number, a placeholder after its
+/// trace.
+class TraceError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Shapes that do not fit.
+class ShapeError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Element types that do not fit.
+class DtypeError : public Error {
+ public:
+  using Error::Error;
+};
+
+namespace internal {
+
+class Emitter;
+using Mask = std::vector<bool>;
+using ArrayTypes = std::vector<ArrayType>;
+
+/// What the graph knows of an op: its parameters' identity and its rules. Ops are plain structs in
+/// src/ops; op.h makes an Op of each. A null Array stands for a zero tangent or cotangent, and for
+/// "nothing" in the result of `simplify`.
+class Op {
+ public:
+  virtual ~Op() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::string parameters() const = 0;
+  virtual std::size_t hash() const = 0;
+  virtual bool equals(const Op& other) const = 0;
+
+  /// The types of the results. Throws ShapeError or DtypeError when the inputs do not fit.
+  virtual ArrayTypes infer(const Arrays& x) const = 0;
+  /// An equal value that is simpler, or nothing. Must be exact for all finite inputs.
+  virtual Array simplify(const Arrays& x) const = 0;
+  /// The same op on other inputs.
+  virtual Arrays apply(const Arrays& x) const = 0;
+  /// Tangents of the results y from tangents dx of the inputs x.
+  virtual Arrays jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const = 0;
+  /// Cotangents of the inputs that `linear` marks, from those of the results.
+  virtual Arrays transpose(const Arrays& ct, const Arrays& x, const Mask& linear) const = 0;
+  /// The op for n problems at once: inputs that `mapped` marks, and all results, have the extra
+  /// axis 0.
+  virtual Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const = 0;
+  /// Prints the op as StableHLO.
+  virtual void lower(Emitter& emitter, const Node& node) const = 0;
+};
+
+struct Node : std::enable_shared_from_this<Node> {
+  std::uint64_t id = 0;
+  std::unique_ptr<const Op> op;
+  Arrays inputs;
+  ArrayTypes types;
+  Where where;
+  std::size_t hash = 0;
+};
+
+/// The results of `op` on `inputs`: computed at once when no trace is open and all inputs are
+/// concrete, else as values of the graph.
+Arrays emit(std::unique_ptr<const Op> op, const Arrays& inputs);
+
+/// While one lives, operations build a graph also when all their inputs are concrete.
+class Trace {
+ public:
+  Trace();
+  ~Trace();
+  Trace(const Trace&) = delete;
+  /// Whether this thread is tracing.
+  static bool open();
+};
+
+/// While one lives, the operations of this thread are charged to a line of user code. The outermost
+/// one counts: what a library function does inside is charged to the line that called it.
+class Blame {
+ public:
+  explicit Blame(Where where);
+  ~Blame();
+  Blame(const Blame&) = delete;
+  static Where current();
+
+ private:
+  bool outermost_;
+};
+
+/// " (pinn.cc:41)" for the line that is being charged, for messages; empty when unknown.
+std::string where_text();
+
+/// An input of a traced function, which is distinct from all others. `owner` names the transform,
+/// for messages.
+Array placeholder(const ArrayType& type, std::string_view owner);
+Arrays placeholders(const ArrayTypes& types, std::string_view owner);
+/// Input `index` of a closed graph (a loop's body): equal ones are the same value.
+Array parameter(int index, const ArrayType& type);
+/// One number everywhere; integers up to 2^53. StableHLO: constant.
+Array full(double value, const ArrayType& type);
+/// The number that `full` put everywhere, if the array is of that kind.
+std::optional<double> splat(const Array& array);
+/// A concrete array.
+Array constant(std::shared_ptr<const Buffer> buffer);
+/// The buffer of a concrete array, else null.
+std::shared_ptr<const Buffer> constant_value(const Array& array);
+
+ArrayTypes types_of(const Arrays& arrays);
+
+/// The nodes from which `outputs` can be reached and that depend on one of `roots`, inputs before
+/// users; the roots' own nodes are not among them.
+std::vector<const Node*> dependents(const Arrays& outputs, const Arrays& roots);
+/// All nodes from which `outputs` can be reached, inputs before users.
+std::vector<const Node*> reachable(const Arrays& outputs);
+
+/// The values of a graph under a rewrite. Values without an image are their own.
+class Image {
+ public:
+  void set(const Array& from, Array to) {
+    images_[{from.node().get(), from.output()}] = std::move(to);
+  }
+  void set(const Node& from, const Arrays& to);
+  bool has(const Array& from) const {
+    return images_.count({from.node().get(), from.output()}) > 0;
+  }
+  Array operator()(const Array& from) const;
+  Arrays operator()(const Arrays& from) const;
+
+ private:
+  struct Key {
+    const Node* node;
+    int output;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const {
+      return std::hash<const void*>()(key.node) * 31 + static_cast<std::size_t>(key.output);
+    }
+  };
+  std::unordered_map<Key, Array, KeyHash> images_;
+};
+
+/// `outputs` with the values `from` replaced by `to`.
+Arrays substitute(const Arrays& outputs, const Arrays& from, const Arrays& to);
+
+}  // namespace internal
+}  // namespace sturnus

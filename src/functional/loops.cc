@@ -1,0 +1,631 @@
+// The ops `while` and `scan`, whose parameters are graphs, and their rules, which transform these.
+#include <sturnus/functional/evaluate.h>
+#include <sturnus/functional/loops.h>
+#include <sturnus/functional/op.h>
+#include <sturnus/functional/tree_def.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/index.h>
+#include <sturnus/ops/reduce.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "src/functional/body.h"
+#include "src/ops/elementwise.h"
+#include "src/ops/structural.h"
+
+namespace sturnus::internal {
+namespace {
+
+using Index = std::ptrdiff_t;
+
+Arrays part(const Arrays& all, std::size_t begin, std::size_t count) {
+  auto first = all.begin() + static_cast<Index>(begin);
+  return {first, first + static_cast<Index>(count)};
+}
+
+Arrays joined(Arrays a, const Arrays& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+Arrays or_zeros(Arrays tangents, const ArrayTypes& types) {
+  for (std::size_t i = 0; i < tangents.size(); i++) {
+    if (tangents[i].empty()) tangents[i] = zeros_of(types[i]);
+  }
+  return tangents;
+}
+
+/// Those of `all` that `mask` marks.
+Arrays chosen(const Arrays& all, const Mask& mask) {
+  Arrays result;
+  for (std::size_t i = 0; i < all.size(); i++) {
+    if (mask[i]) result.push_back(all[i]);
+  }
+  return result;
+}
+
+/// The inverse: puts `some` back at the marked places, leaving the others empty.
+Arrays scattered(const Arrays& some, const Mask& mask) {
+  Arrays result(mask.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < mask.size(); i++) {
+    if (mask[i]) result[i] = some[next++];
+  }
+  return result;
+}
+
+/// The smallest mask above `mask` that `step` maps into itself: what is carried round a loop and
+/// becomes marked in one iteration is marked from the start.
+Mask fixed_point(Mask mask, const std::function<Mask(const Mask&)>& step) {
+  for (;;) {
+    Mask next = step(mask);
+    bool grew = false;
+    for (std::size_t i = 0; i < mask.size(); i++) {
+      if (next[i] && !mask[i]) mask[i] = grew = true;
+    }
+    if (!grew) return mask;
+  }
+}
+
+void check_carry(std::string_view loop, const ArrayTypes& in, const ArrayTypes& out,
+                 const std::vector<std::string>& paths) {
+  if (in.size() != out.size()) {
+    throw TreeError(std::string(loop) + ": the carry has " + std::to_string(in.size()) +
+                    " arrays going in and " + std::to_string(out.size()) + " coming out");
+  }
+  for (std::size_t i = 0; i < in.size(); i++) {
+    if (in[i] == out[i]) continue;
+    throw ShapeError(std::string(loop) + ": carry out " + (i < paths.size() ? paths[i] : "") +
+                     " is " + out[i].str() + ", carry in is " + in[i].str() + where_text() +
+                     ". Make both the same type");
+  }
+}
+
+// ---------------------------------------------------------------------------------------- while
+
+// Inputs: carried values, then what the condition captures, then what the body captures.
+struct While {
+  static constexpr std::string_view name = "while";
+  Body condition, body;
+  std::int64_t carried;
+  std::int64_t in_condition;  // how many values the condition captures
+
+  ArrayTypes infer(const Arrays& x) const { return types_of(carry(x)); }
+  Arrays jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const;
+  Arrays transpose(const Arrays&, const Arrays&, const Mask&) const {
+    throw Error(
+        "while_loop: reverse mode needs to know how many iterations there are. Use scan, or "
+        "fori_loop with fixed bounds, or forward mode (jvp)");
+  }
+  Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
+  void lower(Emitter& emitter, const Node& node) const;
+
+  Arrays carry(const Arrays& x) const { return part(x, 0, count()); }
+  Arrays condition_captures(const Arrays& x) const {
+    return part(x, count(), static_cast<std::size_t>(in_condition));
+  }
+  Arrays body_captures(const Arrays& x) const {
+    std::size_t before = count() + static_cast<std::size_t>(in_condition);
+    return part(x, before, x.size() - before);
+  }
+  std::size_t count() const { return static_cast<std::size_t>(carried); }
+};
+
+Arrays make_while(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
+                  const std::vector<std::string>& paths = {}) {
+  Arrays roots = placeholders(types_of(start), "while_loop");
+  Arrays go_on = condition(roots);
+  if (go_on.size() != 1 || go_on[0].type() != ArrayType{DType::boolean, {}}) {
+    throw ShapeError("while_loop: the condition gives " +
+                     (go_on.empty() ? "nothing" : go_on[0].type().str()) +
+                     ", but must give one bool[]" + where_text() + ". Reduce it with any or all");
+  }
+  Arrays next = body(roots);
+  check_carry("while_loop", types_of(start), types_of(next), paths);
+  Closed closed_condition = close(go_on, roots);
+  Closed closed_body = close(next, roots);
+  Arrays inputs = joined(joined(start, closed_condition.captured), closed_body.captured);
+  return make_all(
+      While{closed_condition.body, closed_body.body, static_cast<std::int64_t>(start.size()),
+            static_cast<std::int64_t>(closed_condition.captured.size())},
+      inputs);
+}
+
+Arrays While::jvp(const Arrays& x, const Arrays&, const Arrays& dx) const {
+  Arrays fixed = body_captures(x), fixed_tangents = body_captures(dx);
+  auto tangents_after = [&](const Mask& moving) {
+    Arrays roots = placeholders(types_of(carry(x)), "jvp");
+    Arrays directions = placeholders(types_of(carry(x)), "jvp");
+    Arrays tangents(count());
+    for (std::size_t i = 0; i < count(); i++) {
+      if (moving[i]) tangents[i] = directions[i];
+    }
+    return push_forward(body.outputs, body.leaves(), joined(roots, fixed),
+                        joined(tangents, fixed_tangents))
+        .tangents;
+  };
+  Mask start(count());
+  for (std::size_t i = 0; i < count(); i++) start[i] = !dx[i].empty();
+  Mask moving = fixed_point(start, [&](const Mask& mask) {
+    Mask result;
+    for (const Array& tangent : tangents_after(mask)) result.push_back(!tangent.empty());
+    return result;
+  });
+  Arrays tangents = chosen(or_zeros(carry(dx), types_of(carry(x))), moving);
+  Arrays results = make_while(
+      [&](const Arrays& all) { return condition(joined(carry(all), condition_captures(x))); },
+      [&](const Arrays& all) {
+        Arrays directions = scattered(part(all, count(), tangents.size()), moving);
+        Duals duals = push_forward(body.outputs, body.leaves(), joined(carry(all), fixed),
+                                   joined(directions, fixed_tangents));
+        return joined(duals.values,
+                      chosen(or_zeros(duals.tangents, types_of(duals.values)), moving));
+      },
+      joined(carry(x), tangents));
+  return scattered(part(results, count(), tangents.size()), moving);
+}
+
+// Values `x` of which `mask` marks those with a mapped axis 0, given to `f` as one problem's.
+Arrays spread_call(const FlatFunction& f, const Arrays& x, const Mask& mask, std::int64_t n,
+                   Mask& mapped_out) {
+  Arrays arguments, roots, values;
+  for (std::size_t i = 0; i < x.size(); i++) {
+    if (!mask[i]) {
+      arguments.push_back(x[i]);
+      continue;
+    }
+    ArrayType type = x[i].type();
+    type.shape.erase(type.shape.begin());
+    arguments.push_back(placeholder(type, "vmap"));
+    roots.push_back(arguments.back());
+    values.push_back(x[i]);
+  }
+  return spread(f(arguments), roots, values, n, mapped_out);
+}
+
+Arrays all_mapped(Arrays values, const Mask& mask, const Mask& wanted, std::int64_t n) {
+  for (std::size_t i = 0; i < wanted.size(); i++) {
+    if (wanted[i]) values[i] = with_mapped_axis(values[i], mask[i], n);
+  }
+  return values;
+}
+
+// Types of mapped values, which `mask` marks, from those of one problem.
+ArrayTypes mapped_types(ArrayTypes types, const Mask& mask, std::int64_t n) {
+  for (std::size_t i = 0; i < types.size(); i++) {
+    if (mask[i]) types[i].shape.insert(types[i].shape.begin(), n);
+  }
+  return types;
+}
+
+Arrays While::batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
+  Mask carry_mask(mapped.begin(), mapped.begin() + static_cast<Index>(carried));
+  Mask condition_mask(mapped.begin() + static_cast<Index>(carried),
+                      mapped.begin() + static_cast<Index>(carried + in_condition));
+  Mask body_mask(mapped.begin() + static_cast<Index>(carried + in_condition), mapped.end());
+  ArrayTypes one(body.parameters.begin(), body.parameters.begin() + static_cast<Index>(carried));
+  auto masks = [](Mask a, const Mask& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  };
+  bool mapped_condition = false;
+  carry_mask = fixed_point(carry_mask, [&](const Mask& mask) {
+    Arrays trial = placeholders(mapped_types(one, mask, n), "vmap");
+    Mask after, go_on;
+    spread_call(condition, joined(trial, condition_captures(x)), masks(mask, condition_mask), n,
+                go_on);
+    spread_call(body, joined(trial, body_captures(x)), masks(mask, body_mask), n, after);
+    mapped_condition = go_on[0];
+    // Problems that end at different times each keep their own values.
+    return mapped_condition ? Mask(mask.size(), true) : after;
+  });
+  Arrays start = all_mapped(carry(x), mapped, carry_mask, n);
+  auto go_on = [&](const Arrays& all, Mask& is_mapped) {
+    return spread_call(condition, joined(all, condition_captures(x)),
+                       masks(carry_mask, condition_mask), n, is_mapped);
+  };
+  return make_while(
+      [&](const Arrays& all) {
+        Mask is_mapped;
+        Arrays result = go_on(all, is_mapped);
+        if (is_mapped[0]) result[0] = max(result[0]);  // while any of them goes on
+        return result;
+      },
+      [&](const Arrays& all) {
+        Mask after, is_mapped;
+        Arrays next = spread_call(body, joined(all, body_captures(x)), masks(carry_mask, body_mask),
+                                  n, after);
+        next = all_mapped(next, after, carry_mask, n);
+        if (!mapped_condition) return next;
+        Array active = go_on(all, is_mapped)[0];
+        for (std::size_t i = 0; i < next.size(); i++) {
+          next[i] = select(broadcast(active, next[i].shape(), {0}), next[i], all[i]);
+        }
+        return next;
+      },
+      start);
+}
+
+void While::lower(Emitter& emitter, const Node& node) const {
+  // The regions of StableHLO's while capture nothing: what is fixed is carried along.
+  Arrays parameters = placeholders(types_of(node.inputs), "while_loop");
+  Arrays go_on = condition(joined(carry(parameters), condition_captures(parameters)));
+  Arrays next = body(joined(carry(parameters), body_captures(parameters)));
+  next = joined(next, part(parameters, count(), parameters.size() - count()));
+  std::string regions = emitter.region(parameters, go_on) + ", " + emitter.region(parameters, next);
+  emitter.loop(node, regions);
+}
+
+// ----------------------------------------------------------------------------------------- scan
+
+// Inputs: captured values, carried values, xs. The body's parameters are the same with one slice of
+// each x; its outputs are the carried values and one slice of each y.
+struct Scan {
+  static constexpr std::string_view name = "scan";
+  Body body;
+  std::int64_t captured, carried, length;
+  bool reverse;
+
+  ArrayTypes infer(const Arrays&) const {
+    ArrayTypes types = types_of(body.outputs);
+    for (std::size_t i = count(); i < types.size(); i++) {
+      types[i].shape.insert(types[i].shape.begin(), length);
+    }
+    return types;
+  }
+  Arrays jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const;
+  Arrays transpose(const Arrays& ct, const Arrays& x, const Mask& linear) const;
+  Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
+  void lower(Emitter& emitter, const Node& node) const;
+
+  std::size_t count() const { return static_cast<std::size_t>(carried); }
+  Arrays captures(const Arrays& all) const {
+    return part(all, 0, static_cast<std::size_t>(captured));
+  }
+  Arrays carry(const Arrays& all) const {
+    return part(all, static_cast<std::size_t>(captured), count());
+  }
+  Arrays xs(const Arrays& all) const {
+    std::size_t before = static_cast<std::size_t>(captured) + count();
+    return part(all, before, all.size() - before);
+  }
+  Mask carry_mask(const Mask& all) const {
+    auto first = all.begin() + static_cast<Index>(captured);
+    return {first, first + static_cast<Index>(carried)};
+  }
+};
+
+ArrayTypes slice_types(const Arrays& xs) {
+  ArrayTypes types = types_of(xs);
+  for (ArrayType& type : types) type.shape.erase(type.shape.begin());
+  return types;
+}
+
+ScanResult make_scan(const std::function<Arrays(const Arrays& carry, const Arrays& x)>& f,
+                     const Arrays& start, const Arrays& xs, std::int64_t length, bool reverse,
+                     const std::vector<std::string>& paths = {}) {
+  Arrays carry = placeholders(types_of(start), "scan");
+  Arrays slices = placeholders(slice_types(xs), "scan");
+  Arrays outputs = f(carry, slices);
+  check_carry("scan", types_of(start), types_of(part(outputs, 0, start.size())), paths);
+  if (length == 0) {
+    Arrays none;
+    for (std::size_t i = start.size(); i < outputs.size(); i++) {
+      none.push_back(zeros_of({outputs[i].dtype(), prepended(0, outputs[i].shape())}));
+    }
+    return {start, none};
+  }
+  Closed closed = close(outputs, joined(carry, slices));
+  // The body's parameters in the order of the op's inputs: captured, carried, xs.
+  Body body;
+  std::size_t own = carry.size() + slices.size();
+  body.parameters.assign(closed.body.parameters.begin() + static_cast<Index>(own),
+                         closed.body.parameters.end());
+  body.parameters.insert(body.parameters.end(), closed.body.parameters.begin(),
+                         closed.body.parameters.begin() + static_cast<Index>(own));
+  Arrays leaves = body.leaves();
+  std::size_t captured = closed.captured.size();
+  body.outputs = closed.body(joined(part(leaves, captured, own), part(leaves, 0, captured)));
+  Arrays results = make_all(Scan{std::move(body), static_cast<std::int64_t>(captured),
+                                 static_cast<std::int64_t>(start.size()), length, reverse},
+                            joined(joined(closed.captured, start), xs));
+  return {part(results, 0, start.size()),
+          part(results, start.size(), results.size() - start.size())};
+}
+
+Arrays Scan::jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const {
+  Mask start(count());
+  for (std::size_t i = 0; i < count(); i++) start[i] = !carry(dx)[i].empty();
+  Mask x_moves;
+  for (const Array& tangent : xs(dx)) x_moves.push_back(!tangent.empty());
+  ArrayTypes carry_types = types_of(carry(x));
+  auto forward = [&](const Arrays& values, const Arrays& slices, const Arrays& tangents,
+                     const Arrays& slice_tangents) {
+    return push_forward(body.outputs, body.leaves(), joined(joined(captures(x), values), slices),
+                        joined(joined(captures(dx), tangents), slice_tangents));
+  };
+  auto moved = [&](const Mask& mask) {
+    Arrays values = placeholders(carry_types, "jvp"),
+           slices = placeholders(slice_types(xs(x)), "jvp");
+    Arrays tangents = scattered(chosen(placeholders(carry_types, "jvp"), mask), mask);
+    Arrays slice_tangents =
+        scattered(chosen(placeholders(slice_types(xs(x)), "jvp"), x_moves), x_moves);
+    Mask result;
+    for (const Array& tangent : forward(values, slices, tangents, slice_tangents).tangents) {
+      result.push_back(!tangent.empty());
+    }
+    return result;
+  };
+  Mask moving = fixed_point(start, [&](const Mask& mask) {
+    Mask result = moved(mask);
+    result.resize(count());
+    return result;
+  });
+  Mask outputs_move = moved(moving);
+  Mask y_moves(outputs_move.begin() + static_cast<Index>(carried), outputs_move.end());
+
+  Arrays tangents = chosen(or_zeros(carry(dx), carry_types), moving);
+  Arrays x_tangents = chosen(xs(dx), x_moves);
+  ScanResult result = make_scan(
+      [&](const Arrays& all, const Arrays& slices) {
+        Arrays values = part(all, 0, count());
+        Arrays directions = scattered(part(all, count(), tangents.size()), moving);
+        Arrays own = part(slices, 0, xs(x).size());
+        Arrays own_tangents = scattered(part(slices, own.size(), x_tangents.size()), x_moves);
+        Duals duals = forward(values, own, directions, own_tangents);
+        Arrays dense = or_zeros(duals.tangents, types_of(duals.values));
+        Arrays next =
+            joined(part(duals.values, 0, count()), chosen(part(dense, 0, count()), moving));
+        return joined(next, chosen(part(dense, count(), dense.size() - count()), y_moves));
+      },
+      joined(carry(x), tangents), joined(xs(x), x_tangents), length, reverse);
+  Arrays carry_tangents = scattered(part(result.carry, count(), tangents.size()), moving);
+  Arrays y_tangents = scattered(result.stacked, y_moves);
+  (void)y;
+  return joined(carry_tangents, y_tangents);
+}
+
+Arrays Scan::batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
+  // Slices of mapped xs: the mapped axis 0 stands before the scanned axis; swap them.
+  auto scanned_first = [](const Array& a) {
+    Axes order = iota_axes(a.rank());
+    std::swap(order[0], order[1]);
+    return permute(a, order);
+  };
+  std::size_t before = static_cast<std::size_t>(captured) + count();
+  Arrays xs_first = xs(x);
+  Mask xs_mask(mapped.begin() + static_cast<Index>(before), mapped.end());
+  for (std::size_t i = 0; i < xs_first.size(); i++) {
+    if (xs_mask[i]) xs_first[i] = scanned_first(xs_first[i]);
+  }
+  ArrayTypes one(body.parameters.begin() + static_cast<Index>(captured),
+                 body.parameters.begin() + static_cast<Index>(before));
+  auto masks = [&](const Mask& carry) {
+    Mask all(mapped.begin(), mapped.begin() + static_cast<Index>(captured));
+    all.insert(all.end(), carry.begin(), carry.end());
+    all.insert(all.end(), xs_mask.begin(), xs_mask.end());
+    return all;
+  };
+  Mask mask = fixed_point(carry_mask(mapped), [&](const Mask& trial) {
+    Arrays values = placeholders(mapped_types(one, trial, n), "vmap");
+    Arrays slices = placeholders(slice_types(xs_first), "vmap");
+    Mask after;
+    spread_call(body, joined(joined(captures(x), values), slices), masks(trial), n, after);
+    after.resize(count());
+    return after;
+  });
+  Arrays start = all_mapped(carry(x), carry_mask(mapped), mask, n);
+  ScanResult result = make_scan(
+      [&](const Arrays& values, const Arrays& slices) {
+        Mask after;
+        Arrays outputs =
+            spread_call(body, joined(joined(captures(x), values), slices), masks(mask), n, after);
+        Mask wanted = mask;
+        wanted.resize(outputs.size(), true);
+        return all_mapped(outputs, after, wanted, n);
+      },
+      start, xs_first, length, reverse);
+  Arrays outputs = all_mapped(result.carry, mask, Mask(count(), true), n);
+  for (const Array& y : result.stacked) outputs.push_back(scanned_first(y));
+  return outputs;
+}
+
+// Splits the body into what does not depend on the linear inputs, which one scan computes and
+// stacks where needed, and the linear rest, which a second scan runs backwards.
+Arrays Scan::transpose(const Arrays& ct, const Arrays& x, const Mask& linear) const {
+  std::size_t before = static_cast<std::size_t>(captured) + count();
+  Arrays parameters = body.leaves();
+  auto is_linear = [&](const Mask& carry) {
+    Mask all = linear;
+    std::copy(carry.begin(), carry.end(), all.begin() + static_cast<Index>(captured));
+    return all;
+  };
+  Mask linear_carry = fixed_point(carry_mask(linear), [&](const Mask& trial) {
+    Arrays roots = chosen(parameters, is_linear(trial));
+    std::unordered_set<const Node*> nodes;
+    for (const Node* node : dependents(body.outputs, roots)) nodes.insert(node);
+    for (const Array& root : roots) nodes.insert(root.node().get());
+    Mask after;
+    for (std::size_t i = 0; i < count(); i++) {
+      after.push_back(nodes.count(body.outputs[i].node().get()) > 0);
+    }
+    return after;
+  });
+  Mask mask = is_linear(linear_carry);
+  Mask fixed(mask.size());
+  for (std::size_t i = 0; i < mask.size(); i++) fixed[i] = !mask[i];
+  Mask fixed_carry = carry_mask(fixed);
+
+  // The values between the two parts: made by fixed inputs, used by linear nodes.
+  Arrays roots = chosen(parameters, mask);
+  std::vector<const Node*> linear_nodes = dependents(body.outputs, roots);
+  std::unordered_set<const Node*> inside(linear_nodes.begin(), linear_nodes.end());
+  for (const Array& root : roots) inside.insert(root.node().get());
+  Arrays used;
+  Image known;
+  for (const Node* node : linear_nodes) {
+    for (const Array& input : node->inputs) {
+      if (inside.count(input.node().get()) > 0 || known.has(input)) continue;
+      known.set(input, input);
+      used.push_back(input);
+    }
+  }
+  // Of these, only what changes from step to step is stacked; the rest follows from the captures.
+  Arrays fixed_leaves = chosen(parameters, fixed);
+  Arrays changing_roots = chosen(parameters, [&] {
+    Mask changing = fixed;
+    std::fill(changing.begin(), changing.begin() + static_cast<Index>(captured), false);
+    return changing;
+  }());
+  std::unordered_set<const Node*> changing;
+  for (const Node* node : dependents(used, changing_roots)) changing.insert(node);
+  for (const Array& root : changing_roots) changing.insert(root.node().get());
+  Arrays between, constant_between;
+  for (const Array& value : used) {
+    (changing.count(value.node().get()) > 0 ? between : constant_between).push_back(value);
+  }
+  Arrays constants = substitute(constant_between, captures(parameters), captures(x));
+  Arrays fixed_xs = xs(scattered(chosen(x, fixed), fixed));
+  Mask has_x;
+  for (const Array& value : fixed_xs) has_x.push_back(!value.empty());
+  // First part: forwards, stacking `between`.
+  ScanResult first = make_scan(
+      [&](const Arrays& carry, const Arrays& slices) {
+        Arrays arguments(mask.size());
+        Arrays own_captures = captures(x);
+        Arrays own_carry = scattered(carry, fixed_carry), own_slices = scattered(slices, has_x);
+        for (std::size_t i = 0; i < mask.size(); i++) {
+          if (i < own_captures.size()) {
+            arguments[i] = own_captures[i];
+          } else if (i < before) {
+            arguments[i] = own_carry[i - own_captures.size()];
+          } else {
+            arguments[i] = own_slices[i - before];
+          }
+        }
+        Arrays wanted = joined(chosen(part(body.outputs, 0, count()), fixed_carry), between);
+        return substitute(wanted, fixed_leaves, chosen(arguments, fixed));
+      },
+      chosen(carry(x), fixed_carry), chosen(fixed_xs, has_x), length, reverse);
+
+  // Second part: backwards, carrying cotangents of the linear carry and sums for linear captures.
+  Mask linear_captures(mask.begin(), mask.begin() + static_cast<Index>(captured));
+  Mask linear_xs(mask.begin() + static_cast<Index>(before), mask.end());
+  Arrays carry_ct = chosen(or_zeros(part(ct, 0, count()), types_of(carry(x))), linear_carry);
+  Arrays y_ct;
+  Mask y_linear;
+  for (std::size_t i = count(); i < body.outputs.size(); i++) {
+    bool depends = inside.count(body.outputs[i].node().get()) > 0 && !ct[i].empty();
+    y_linear.push_back(depends);
+    if (depends) y_ct.push_back(ct[i]);
+  }
+  Arrays sums;
+  for (const Array& value : chosen(captures(x), linear_captures))
+    sums.push_back(zeros_of(value.type()));
+  std::size_t carries = carry_ct.size();
+  ScanResult second = make_scan(
+      [&](const Arrays& all, const Arrays& slices) {
+        Arrays own_between = part(slices, 0, between.size());
+        Arrays own_y = part(slices, between.size(), y_ct.size());
+        Arrays directions = placeholders(types_of(roots), "scan");
+        Arrays outputs = chosen(part(body.outputs, 0, count()), linear_carry);
+        Arrays ys = chosen(part(body.outputs, count(), body.outputs.size() - count()), y_linear);
+        outputs = substitute(joined(outputs, ys), joined(joined(between, constant_between), roots),
+                             joined(joined(own_between, constants), directions));
+        Arrays back = pull_back(outputs, joined(part(all, 0, carries), own_y), directions);
+        back = or_zeros(back, types_of(directions));
+        // `directions` come in the order captured, carried, xs.
+        Arrays next = part(back, sums.size(), carries);
+        for (std::size_t i = 0; i < sums.size(); i++) next.push_back(all[carries + i] + back[i]);
+        std::size_t used = sums.size() + carries;
+        return joined(next, part(back, used, back.size() - used));
+      },
+      joined(carry_ct, sums), joined(first.stacked, y_ct), length, !reverse);
+
+  Arrays result = scattered(part(second.carry, carries, sums.size()), linear_captures);
+  result = joined(result, scattered(part(second.carry, 0, carries), linear_carry));
+  return joined(result, scattered(second.stacked, linear_xs));
+}
+
+// As a while loop over a counter, with slices read from the xs and written into the ys.
+void Scan::lower(Emitter& emitter, const Node& node) const {
+  const Arrays& x = node.inputs;
+  Arrays start = {zeros_of({DType::i32, {}})};
+  start = joined(start, carry(x));
+  for (std::size_t i = count(); i < node.types.size(); i++)
+    start.push_back(zeros_of(node.types[i]));
+  Array last = full(static_cast<double>(length - 1), {DType::i32, {}});
+  Array end = full(static_cast<double>(length), {DType::i32, {}});
+  Arrays results = make_while(
+      [&](const Arrays& all) { return Arrays{all[0] < end}; },
+      [&](const Arrays& all) {
+        Array i = reverse ? last - all[0] : all[0];
+        Arrays slices;
+        for (const Array& value : xs(x)) slices.push_back(dynamic_index(value, i));
+        Arrays outputs = body(joined(joined(captures(x), part(all, 1, count())), slices));
+        Arrays next = {all[0] + 1};
+        next = joined(next, part(outputs, 0, count()));
+        for (std::size_t k = count(); k < outputs.size(); k++) {
+          const Array& ys = all[k + 1];
+          Arrays at(ys.shape().size(), zeros_of({DType::i32, {}}));
+          at[0] = i;
+          Shape slice = prepended(1, outputs[k].shape());
+          next.push_back(dynamic_update_slice(ys, reshape_to(outputs[k], slice), at));
+        }
+        return next;
+      },
+      start);
+  results.erase(results.begin());
+  emitter.expand(node, results);
+}
+
+}  // namespace
+
+Arrays while_loop(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
+                  const std::vector<std::string>& paths) {
+  Arrays results;
+  {
+    Trace trace;
+    results = make_while(condition, body, start, paths);
+  }
+  return settle(std::move(results));
+}
+
+ScanResult scan(const FlatFunction& body, const Arrays& start, const Arrays& xs,
+                std::int64_t length, bool reverse, const std::vector<std::string>& paths) {
+  ScanResult result;
+  {
+    Trace trace;
+    result = make_scan(
+        [&](const Arrays& carry, const Arrays& slices) { return body(joined(carry, slices)); },
+        start, xs, length, reverse, paths);
+  }
+  Arrays all = settle(joined(result.carry, result.stacked));
+  return {part(all, 0, start.size()), part(all, start.size(), all.size() - start.size())};
+}
+
+std::int64_t common_length(std::string_view function, const Arrays& xs) {
+  std::optional<std::int64_t> length;
+  for (const Array& x : xs) {
+    std::int64_t extent = x.rank() == 0 ? -1 : x.shape()[0];
+    if (extent < 0 || (length && *length != extent)) {
+      throw ShapeError(std::string(function) + ": " + x.type().str() +
+                       " cannot be taken apart along " + "axis 0" +
+                       (length ? " in " + std::to_string(*length) + " steps" : "") +
+                       ". All xs need the same extent there");
+    }
+    length = extent;
+  }
+  if (!length) throw ShapeError(std::string(function) + ": xs has no arrays. Use fori_loop");
+  return *length;
+}
+
+Array counting(std::int64_t lower, std::int64_t upper) {
+  return arange(std::max<std::int64_t>(upper - lower, 0)) + static_cast<std::int64_t>(lower);
+}
+Array is_below(const Array& i, const Array& end) { return i < end; }
+Array next_index(const Array& i) { return i + 1; }
+
+}  // namespace sturnus::internal

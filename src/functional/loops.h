@@ -1,0 +1,32 @@
+// Loops on flat lists of arrays. The typed forms are in control_flow.h.
+#pragma once
+
+#include <sturnus/functional/transform.h>
+
+#include <functional>
+#include <string_view>
+
+namespace sturnus::internal {
+
+/// Repeats `body` on the carried values while `condition` holds. Differentiable in forward mode.
+Arrays while_loop(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
+                  const std::vector<std::string>& paths);
+
+struct ScanResult {
+  Arrays carry;
+  Arrays stacked;
+};
+
+/// carry, y = body(carry, x[i]) for i = 0, ..., length - 1 (backwards when `reverse`); the ys are
+/// stacked along a new axis 0. `carried` is the number of carried values.
+ScanResult scan(const FlatFunction& body, const Arrays& start, const Arrays& xs,
+                std::int64_t length, bool reverse, const std::vector<std::string>& paths);
+
+/// The common extent of axis 0. Throws ShapeError when there is none.
+std::int64_t common_length(std::string_view function, const Arrays& xs);
+/// lower, lower + 1, ..., upper - 1 as i32.
+Array counting(std::int64_t lower, std::int64_t upper);
+Array is_below(const Array& i, const Array& end);
+Array next_index(const Array& i);
+
+}  // namespace sturnus::internal

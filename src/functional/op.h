@@ -1,0 +1,245 @@
+// How a plain struct becomes an op.
+//
+// An op is an aggregate whose fields are its parameters and whose members are its rules:
+//
+//   struct Sin {
+//     static constexpr std::string_view name = "sin", hlo = "sine";
+//     using Family = Elementwise;
+//     Array jvp(const Arrays& x, const Array& y, const Arrays& dx) const { return dx[0] *
+//     cos(x[0]); }
+//   };
+//   Array sin(Operand x) { return make(Sin{}, x); }
+//
+// Rules that the struct does not have come from its family; what neither has is an error that names
+// the op and the rule. Names, equality and hash of the parameters come from the fields. Nothing is
+// registered, and nothing else lists the ops.
+#pragma once
+
+#include <sturnus/functional/emitter.h>
+#include <sturnus/functional/graph.h>
+
+#include <bit>
+#include <boost/pfr.hpp>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sturnus::internal {
+
+// ------------------------------------------------------------------------- parameters of an op
+
+inline std::size_t hash_mix(std::size_t seed, std::size_t value) {
+  return (seed ^ value) * 0x9e3779b97f4a7c15 + (seed >> 29);
+}
+template <class T>
+std::size_t hash_field(const T& field) {
+  if constexpr (std::is_enum_v<T> || std::is_integral_v<T>) {
+    return static_cast<std::size_t>(field);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return std::bit_cast<std::uint64_t>(static_cast<double>(field));
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return std::hash<std::string>()(field);
+  } else if constexpr (std::is_same_v<T, ArrayType>) {
+    return hash_mix(hash_field(field.shape), hash_field(field.dtype));
+  } else if constexpr (requires { field.hash(); }) {
+    return field.hash();
+  } else if constexpr (requires { field.get(); }) {
+    return std::hash<const void*>()(field.get());
+  } else {
+    std::size_t hash = field.size();
+    for (const auto& element : field) hash = hash_mix(hash, hash_field(element));
+    return hash;
+  }
+}
+
+// Reals are the same parameter when their bits are: 0 and -0 differ, a NaN equals itself.
+template <class T>
+bool same_field(const T& a, const T& b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return hash_field(a) == hash_field(b);
+  } else {
+    return a == b;
+  }
+}
+
+template <class T>
+std::string print_field(const T& field) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return field ? "true" : "false";
+  } else if constexpr (std::is_same_v<T, DType>) {
+    return std::string(name_of(field));
+  } else if constexpr (std::is_enum_v<T>) {
+    return std::to_string(static_cast<int>(field));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return shortest_text(field);
+  } else if constexpr (std::is_integral_v<T>) {
+    return std::to_string(field);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return field;
+  } else if constexpr (requires { field.str(); }) {
+    return field.str();
+  } else if constexpr (requires { field.get(); }) {
+    return "*";
+  } else {
+    std::string text = "[";
+    for (const auto& element : field) text += (text.size() > 1 ? "," : "") + print_field(element);
+    return text + "]";
+  }
+}
+
+// ------------------------------------------------------------------------------------- the rules
+
+/// An op without a family: all rules are its own.
+struct NoFamily {};
+
+template <class P>
+struct FamilyOf {
+  using type = NoFamily;
+};
+template <class P>
+requires requires { typename P::Family; }
+struct FamilyOf<P> {
+  using type = typename P::Family;
+};
+
+[[noreturn]] void throw_no_rule(std::string_view rule, std::string_view op);
+
+/// Whatever a rule returned, as a list.
+inline ArrayTypes to_list(ArrayType type) { return {std::move(type)}; }
+inline ArrayTypes to_list(ArrayTypes types) { return types; }
+inline Arrays to_list(Array array) { return {std::move(array)}; }
+inline Arrays to_list(Arrays arrays) { return arrays; }
+
+template <class P>
+class OpOf final : public Op {
+ public:
+  using Family = typename FamilyOf<P>::type;
+  explicit OpOf(P parameters) : p_(std::move(parameters)) {}
+  const P& get() const { return p_; }
+
+  std::string_view name() const override {
+    if constexpr (requires { p_.title(); }) {
+      return p_.title();
+    } else {
+      return P::name;
+    }
+  }
+  std::string parameters() const override {
+    std::string text;
+    boost::pfr::for_each_field(
+        p_, [&text](const auto& field) { text += (text.empty() ? "" : " ") + print_field(field); });
+    return text;
+  }
+  std::size_t hash() const override {
+    std::size_t hash = std::hash<std::string_view>()(P::name);
+    boost::pfr::for_each_field(
+        p_, [&hash](const auto& field) { hash = hash_mix(hash, hash_field(field)); });
+    return hash;
+  }
+  bool equals(const Op& other) const override {
+    auto* same_kind = dynamic_cast<const OpOf*>(&other);
+    if (same_kind == nullptr) return false;
+    return all_same(same_kind->p_, std::make_index_sequence<boost::pfr::tuple_size_v<P>>());
+  }
+
+  ArrayTypes infer(const Arrays& x) const override {
+    if constexpr (requires { p_.infer(x); }) {
+      return to_list(p_.infer(x));
+    } else {
+      return to_list(Family::infer(p_, x));
+    }
+  }
+  Array simplify(const Arrays& x) const override {
+    if constexpr (requires { p_.simplify(x); }) {
+      if (Array simpler = p_.simplify(x); !simpler.empty()) return simpler;
+    }
+    if constexpr (requires { Family::simplify(p_, x); }) return Family::simplify(p_, x);
+    return {};
+  }
+  Arrays apply(const Arrays& x) const override { return emit(std::make_unique<OpOf>(p_), x); }
+  Arrays jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const override {
+    if constexpr (requires { p_.jvp(x, y, dx); }) {
+      return to_list(p_.jvp(x, y, dx));
+    } else if constexpr (requires { p_.jvp(x, y[0], dx); }) {
+      return to_list(p_.jvp(x, y[0], dx));
+    } else if constexpr (requires { Family::jvp(p_, x, y, dx); }) {
+      return to_list(Family::jvp(p_, x, y, dx));
+    } else {
+      throw_no_rule("jvp", name());
+    }
+  }
+  Arrays transpose(const Arrays& ct, const Arrays& x, const Mask& linear) const override {
+    if constexpr (requires { p_.transpose(ct, x, linear); }) {
+      return to_list(p_.transpose(ct, x, linear));
+    } else if constexpr (requires { p_.transpose(ct[0], x, linear); }) {
+      return to_list(p_.transpose(ct[0], x, linear));
+    } else if constexpr (requires { Family::transpose(p_, ct, x, linear); }) {
+      return to_list(Family::transpose(p_, ct, x, linear));
+    } else {
+      throw_no_rule("transpose", name());
+    }
+  }
+  Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const override {
+    if constexpr (requires { p_.batch(x, mapped, n); }) {
+      return to_list(p_.batch(x, mapped, n));
+    } else if constexpr (requires { Family::batch(p_, x, mapped, n); }) {
+      return to_list(Family::batch(p_, x, mapped, n));
+    } else {
+      throw_no_rule("batch", name());
+    }
+  }
+  void lower(Emitter& emitter, const Node& node) const override {
+    if constexpr (requires { p_.lower(emitter, node); }) {
+      p_.lower(emitter, node);
+    } else if constexpr (requires { p_.attributes(); }) {
+      emitter.line(node, P::hlo, p_.attributes());
+    } else if constexpr (requires { P::hlo; }) {
+      emitter.line(node, P::hlo, "");
+    } else {
+      throw_no_rule("lowering", name());
+    }
+  }
+
+ private:
+  template <std::size_t... I>
+  bool all_same(const P& other, std::index_sequence<I...>) const {
+    return (same_field(boost::pfr::get<I>(p_), boost::pfr::get<I>(other)) && ...);
+  }
+
+  P p_;
+};
+
+/// Applies an op that has several results.
+template <class P>
+Arrays make_all(P op, const Arrays& inputs) {
+  return emit(std::make_unique<OpOf<P>>(std::move(op)), inputs);
+}
+
+/// Applies an op that has one result.
+template <class P>
+Array make(P op, const Arrays& inputs) {
+  return make_all(std::move(op), inputs)[0];
+}
+
+/// A node that is never computed at once: leaves.
+Array graph_node(std::unique_ptr<const Op> op);
+template <class P>
+Array graph_node(P op) {
+  return graph_node(std::unique_ptr<const Op>(std::make_unique<OpOf<P>>(std::move(op))));
+}
+
+/// The parameters of the op that made `array`, or null when it is another op.
+template <class P>
+const P* as(const Array& array) {
+  if (array.empty()) return nullptr;
+  auto* op = dynamic_cast<const OpOf<P>*>(array.node()->op.get());
+  return op == nullptr ? nullptr : &op->get();
+}
+
+}  // namespace sturnus::internal

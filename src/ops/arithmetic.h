@@ -1,0 +1,74 @@
+// Arithmetic, comparison and logic, element by element.
+//
+// Operands are arrays or numbers. Element types are promoted and shapes broadcast as promotion.h
+// says; functions throw ShapeError when shapes do not fit and DtypeError for element
+// types that an operation does not have.
+#pragma once
+
+#include <sturnus/functional/array.h>
+
+namespace sturnus {
+
+/// a + b, a - b, a * b. StableHLO: add, subtract, multiply.
+Array operator+(Operand a, Operand b);
+Array operator-(Operand a, Operand b);
+Array operator*(Operand a, Operand b);
+/// a / b; integers are divided as real numbers, to f32. StableHLO: divide.
+Array operator/(Operand a, Operand b);
+/// -x. StableHLO: negate.
+Array operator-(Operand x);
+/// The rest of a / b with the sign of a. StableHLO: remainder.
+Array operator%(Operand a, Operand b);
+/// a^b for real a and b; a small whole number b is computed by multiplication. StableHLO: power.
+Array pow(Operand a, Operand b);
+/// x * x.
+Array square(Operand x);
+/// The larger and the smaller; NaN if either is. Where they are equal the derivative is shared.
+Array maximum(Operand a, Operand b);
+Array minimum(Operand a, Operand b);
+/// x limited to low <= x <= high.
+Array clamp(Operand low, Operand x, Operand high);
+/// |x|. StableHLO: abs.
+Array abs(Operand x);
+/// -1, 0 or 1. StableHLO: sign.
+Array sign(Operand x);
+Array floor(Operand x);
+Array ceil(Operand x);
+/// To the nearest whole number, ties to even.
+Array round(Operand x);
+
+/// Comparisons; the result is bool.
+Array operator==(Operand a, Operand b);
+Array operator!=(Operand a, Operand b);
+Array operator<(Operand a, Operand b);
+Array operator<=(Operand a, Operand b);
+Array operator>(Operand a, Operand b);
+Array operator>=(Operand a, Operand b);
+
+/// Logic on bool, bit by bit on integers. StableHLO: and, or, xor, not.
+Array operator&(Operand a, Operand b);
+Array operator|(Operand a, Operand b);
+Array operator^(Operand a, Operand b);
+Array operator~(Operand x);
+Array operator!(Operand x);
+/// Bits shifted; `shift_right` fills with zeros, `shift_right_arithmetic` with the sign.
+Array shift_left(Operand x, Operand bits);
+Array shift_right(Operand x, Operand bits);
+Array shift_right_arithmetic(Operand x, Operand bits);
+
+/// condition ? a : b for each element.
+Array where(Operand condition, Operand a, Operand b);
+/// Whether x is neither infinite nor NaN.
+Array is_finite(Operand x);
+Array is_nan(Operand x);
+/// x with NaN replaced.
+Array nan_to(Operand x, Operand replacement);
+
+/// x in another element type.
+Array convert(Operand x, DType dtype);
+/// The same bits as an element type of the same size. StableHLO: bitcast_convert.
+Array bitcast(Operand x, DType dtype);
+/// x, as a constant for derivatives.
+Array stop_gradient(Operand x);
+
+}  // namespace sturnus

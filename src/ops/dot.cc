@@ -1,0 +1,271 @@
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/dot.h>
+
+#include <algorithm>
+
+#include "src/ops/elementwise.h"
+
+namespace sturnus {
+namespace internal {
+namespace {
+
+Axes joined(Axes a, const Axes& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+struct Dot {
+  static constexpr std::string_view name = "dot", hlo = "dot_general";
+  Axes left_batch, right_batch, left_sum, right_sum;
+
+  Axes left_free(const Array& left) const {
+    return complement(left.rank(), joined(left_batch, left_sum));
+  }
+  Axes right_free(const Array& right) const {
+    return complement(right.rank(), joined(right_batch, right_sum));
+  }
+
+  std::string attributes() const {
+    auto list = [](const char* key, const Axes& axes) {
+      std::string text = std::string(key) + " = [";
+      for (std::size_t i = 0; i < axes.size(); i++) {
+        text += (i == 0 ? "" : ", ") + std::to_string(axes[i]);
+      }
+      return text + "]";
+    };
+    return "dot_dimension_numbers = #stablehlo.dot<" + list("lhs_batching_dimensions", left_batch) +
+           ", " + list("rhs_batching_dimensions", right_batch) + ", " +
+           list("lhs_contracting_dimensions", left_sum) + ", " +
+           list("rhs_contracting_dimensions", right_sum) + ">";
+  }
+
+  ArrayType infer(const Arrays& x) const;
+  Array simplify(const Arrays& x) const;
+  Array jvp(const Arrays& x, const Array& y, const Arrays& dx) const;
+  Arrays transpose(const Array& ct, const Arrays& x, const Mask& linear) const;
+  Array batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
+};
+
+Array contract(const Array& left, const Array& right, Axes left_batch, Axes right_batch,
+               Axes left_sum, Axes right_sum) {
+  return make(
+      Dot{std::move(left_batch), std::move(right_batch), std::move(left_sum), std::move(right_sum)},
+      {left, right});
+}
+
+ArrayType Dot::infer(const Arrays& x) const {
+  auto check = [&x](const Axes& left, const Axes& right) {
+    for (std::size_t i = 0; i < left.size(); i++) {
+      auto l = static_cast<std::size_t>(left[i]), r = static_cast<std::size_t>(right[i]);
+      if (x[0].shape()[l] == x[1].shape()[r]) continue;
+      throw ShapeError("dot: axis " + std::to_string(l) + " of " + x[0].type().str() +
+                       " does not fit axis " + std::to_string(r) + " of " + x[1].type().str() +
+                       where_text());
+    }
+  };
+  check(left_batch, right_batch);
+  check(left_sum, right_sum);
+  if (x[0].dtype() != x[1].dtype()) {
+    throw DtypeError("dot: operands are " + x[0].type().str() + " and " + x[1].type().str() +
+                     where_text());
+  }
+  Shape shape = picked(x[0].shape(), joined(left_batch, left_free(x[0])));
+  return {x[0].dtype(), joined(shape, picked(x[1].shape(), right_free(x[1])))};
+}
+
+// A transposed operand is the operand with its axes renamed, as long as its free axes keep their
+// order.
+Array Dot::simplify(const Arrays& x) const {
+  if (auto* inner = as<Permute>(x[0])) {
+    Axes free = picked(inner->permutation, left_free(x[0]));
+    if (std::is_sorted(free.begin(), free.end())) {
+      return contract(x[0].node()->inputs[0], x[1], picked(inner->permutation, left_batch),
+                      right_batch, picked(inner->permutation, left_sum), right_sum);
+    }
+  }
+  if (auto* inner = as<Permute>(x[1])) {
+    Axes free = picked(inner->permutation, right_free(x[1]));
+    if (std::is_sorted(free.begin(), free.end())) {
+      return contract(x[0], x[1].node()->inputs[0], left_batch,
+                      picked(inner->permutation, right_batch), left_sum,
+                      picked(inner->permutation, right_sum));
+    }
+  }
+  return {};
+}
+
+Array Dot::jvp(const Arrays& x, const Array&, const Arrays& dx) const {
+  Array left, right;
+  if (!dx[0].empty()) left = make(*this, {dx[0], x[1]});
+  if (!dx[1].empty()) right = make(*this, {x[0], dx[1]});
+  return add_tangents(left, right);
+}
+
+// The axes of a cotangent of one operand come in the order of the product that makes it; `order[i]`
+// is the operand's axis that product axis i belongs to.
+Array put_back(const Array& product, const Axes& order) { return permute(product, inverse(order)); }
+
+// `sum` sorted by the axes `partner` that the product keeps of the other operand.
+Axes by_partner(const Axes& sum, const Axes& partner) {
+  Axes sorted = partner;
+  std::sort(sorted.begin(), sorted.end());
+  Axes result;
+  for (std::int64_t axis : sorted) {
+    result.push_back(sum[static_cast<std::size_t>(position(partner, axis))]);
+  }
+  return result;
+}
+
+Arrays Dot::transpose(const Array& ct, const Arrays& x, const Mask& linear) const {
+  auto batches = static_cast<std::int64_t>(left_batch.size());
+  Axes lf = left_free(x[0]), rf = right_free(x[1]);
+  Axes ct_batch = iota_axes(batches);
+  Axes ct_left = iota_axes(static_cast<std::int64_t>(lf.size()), batches);
+  Axes ct_right = iota_axes(static_cast<std::int64_t>(rf.size()),
+                            batches + static_cast<std::int64_t>(lf.size()));
+  if (linear[0]) {
+    Axes sums = by_partner(left_sum, right_sum);
+    // Of the two orders of the factors the one that needs no transposition afterwards.
+    if (!lf.empty() && !sums.empty() && sums.back() < lf.front()) {
+      Array product = contract(x[1], ct, right_batch, ct_batch, rf, ct_right);
+      return {put_back(product, joined(joined(left_batch, sums), lf)), {}};
+    }
+    Array product = contract(ct, x[1], ct_batch, right_batch, ct_right, rf);
+    return {put_back(product, joined(joined(left_batch, lf), sums)), {}};
+  }
+  Axes sums = by_partner(right_sum, left_sum);
+  if (!rf.empty() && !sums.empty() && rf.back() < sums.front()) {
+    Array product = contract(ct, x[0], ct_batch, left_batch, ct_left, lf);
+    return {{}, put_back(product, joined(joined(right_batch, rf), sums))};
+  }
+  Array product = contract(x[0], ct, left_batch, ct_batch, lf, ct_left);
+  return {{}, put_back(product, joined(joined(right_batch, sums), rf))};
+}
+
+Array Dot::batch(const Arrays& x, const Mask& mapped, std::int64_t) const {
+  auto batches = static_cast<std::int64_t>(left_batch.size());
+  auto sums = static_cast<std::int64_t>(left_sum.size());
+  if (mapped[0] && mapped[1]) {
+    return contract(x[0], x[1], prepended(0, shifted(left_batch, 1)),
+                    prepended(0, shifted(right_batch, 1)), shifted(left_sum, 1),
+                    shifted(right_sum, 1));
+  }
+  auto axis_first = [](const Array& product, std::int64_t axis) {
+    Axes order = {axis};
+    for (std::int64_t i = 0; i < product.rank(); i++) {
+      if (i != axis) order.push_back(i);
+    }
+    return permute(product, order);
+  };
+  if (mapped[0]) {
+    bool vectors = x[0].rank() == batches + sums + 1;
+    bool matrix = x[1].rank() > batches + sums;
+    if (vectors && matrix) {
+      // Many vectors times one matrix: the long mapped axis goes last, where the hardware likes it.
+      Array product = contract(x[1], x[0], right_batch, shifted(left_batch, 1), right_sum,
+                               shifted(left_sum, 1));
+      return axis_first(product, product.rank() - 1);
+    }
+    Array product =
+        contract(x[0], x[1], shifted(left_batch, 1), right_batch, shifted(left_sum, 1), right_sum);
+    return axis_first(product, batches);
+  }
+  Array product =
+      contract(x[0], x[1], left_batch, shifted(right_batch, 1), left_sum, shifted(right_sum, 1));
+  return axis_first(product, x[0].rank() - sums);
+}
+
+}  // namespace
+}  // namespace internal
+
+using internal::Axes;
+using internal::Blame;
+
+namespace {
+
+// Both operands in one element type; shapes stay.
+std::pair<Array, Array> one_dtype(const Operand& a, const Operand& b) {
+  Array x = internal::to_array(a), y = internal::to_array(b);
+  DType dtype = internal::promoted(x.dtype(), y.dtype());
+  return {internal::converted(x, dtype), internal::converted(y, dtype)};
+}
+
+}  // namespace
+
+Array dot_general(Operand a, Operand b, DotAxes axes) {
+  Blame blame(a.where);
+  auto [x, y] = one_dtype(a, b);
+  auto counted = [](const Array& array, Axes list) {
+    for (std::int64_t& axis : list)
+      axis = internal::checked_axis("dot_general", array.type(), axis);
+    return list;
+  };
+  if (axes.left_batch.size() != axes.right_batch.size() ||
+      axes.left_sum.size() != axes.right_sum.size()) {
+    throw ShapeError("dot_general: the left and right lists of axes have different lengths" +
+                     internal::where_text());
+  }
+  return internal::contract(x, y, counted(x, axes.left_batch), counted(y, axes.right_batch),
+                            counted(x, axes.left_sum), counted(y, axes.right_sum));
+}
+
+Array matmul(Operand a, Operand b) {
+  Blame blame(a.where);
+  auto [x, y] = one_dtype(a, b);
+  if (x.rank() == 0 || y.rank() == 0) {
+    throw ShapeError("matmul: operands are " + x.type().str() + " and " + y.type().str() +
+                     internal::where_text() + ". Use * for scalars");
+  }
+  if (x.rank() <= 2 && y.rank() <= 2) {
+    return internal::contract(x, y, {}, {}, {x.rank() - 1},
+                              {std::max<std::int64_t>(y.rank() - 2, 0)});
+  }
+  // Stacks of matrices: the leading axes are broadcast and become batch axes.
+  bool row = x.rank() == 1, column = y.rank() == 1;
+  if (row) x = internal::reshape_to(x, {1, x.size()});
+  if (column) y = internal::reshape_to(y, {y.size(), 1});
+  auto stack = [](const Array& m) { return Shape(m.shape().begin(), m.shape().end() - 2); };
+  Shape common = internal::broadcast_shapes("matmul", {x.dtype(), stack(x)}, {y.dtype(), stack(y)});
+  auto stacked = [&common](const Array& m) {
+    Shape shape = common;
+    shape.insert(shape.end(), m.shape().end() - 2, m.shape().end());
+    return internal::broadcast_to_shape("matmul", m, shape);
+  };
+  x = stacked(x);
+  y = stacked(y);
+  auto depth = static_cast<std::int64_t>(common.size());
+  Axes batch = internal::iota_axes(depth);
+  Array product = internal::contract(x, y, batch, batch, {depth + 1}, {depth});
+  Shape shape = common;
+  if (!row) shape.push_back(x.shape()[common.size()]);
+  if (!column) shape.push_back(y.shape()[common.size() + 1]);
+  return internal::reshape_to(product, shape);
+}
+
+Array dot(Operand a, Operand b) {
+  Blame blame(a.where);
+  auto [x, y] = one_dtype(a, b);
+  if (x.rank() == 0 || y.rank() == 0) return x * y;
+  return internal::contract(x, y, {}, {}, {x.rank() - 1},
+                            {std::max<std::int64_t>(y.rank() - 2, 0)});
+}
+
+Array outer(Operand a, Operand b) {
+  Blame blame(a.where);
+  auto [x, y] = one_dtype(a, b);
+  return internal::contract(internal::reshape_to(x, {x.size()}),
+                            internal::reshape_to(y, {y.size()}), {}, {}, {}, {});
+}
+
+Array tensordot(Operand a, Operand b, int count) {
+  Blame blame(a.where);
+  auto [x, y] = one_dtype(a, b);
+  if (count < 0 || count > x.rank() || count > y.rank()) {
+    throw ShapeError("tensordot: " + std::to_string(count) + " axes of " + x.type().str() +
+                     " and " + y.type().str() + internal::where_text());
+  }
+  return internal::contract(x, y, {}, {}, internal::iota_axes(count, x.rank() - count),
+                            internal::iota_axes(count));
+}
+
+}  // namespace sturnus

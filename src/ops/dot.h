@@ -1,0 +1,28 @@
+// Products that sum over shared axes.
+#pragma once
+
+#include <sturnus/functional/array.h>
+
+#include <vector>
+
+namespace sturnus {
+
+/// Which axes of the left and the right operand belong together.
+struct DotAxes {
+  std::vector<std::int64_t> left_batch = {}, right_batch = {};
+  std::vector<std::int64_t> left_sum = {}, right_sum = {};
+};
+
+/// The general product: r[b, i, j] = sum over k of a[b, i, k] c[b, j, k], where b, k are the axes
+/// that `axes` names, and i, j the remaining ones of each operand. StableHLO: dot_general.
+Array dot_general(Operand a, Operand b, DotAxes axes);
+/// NumPy's matmul: matrices, vectors, and stacks of matrices with broadcasting.
+Array matmul(Operand a, Operand b);
+/// NumPy's dot: the sum over the last axis of a and the last but one of b.
+Array dot(Operand a, Operand b);
+/// r[i, j] = a[i] b[j] for vectors.
+Array outer(Operand a, Operand b);
+/// The sum over the last `count` axes of a and the first `count` of b.
+Array tensordot(Operand a, Operand b, int count = 2);
+
+}  // namespace sturnus

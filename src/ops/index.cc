@@ -1,0 +1,191 @@
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/dot.h>
+#include <sturnus/ops/index.h>
+
+#include "src/ops/promotion.h"
+#include "src/ops/structural.h"
+
+namespace sturnus {
+namespace internal {
+namespace {
+
+bool any(const Mask& mask, std::size_t from) {
+  for (std::size_t i = from; i < mask.size(); i++) {
+    if (mask[i]) return true;
+  }
+  return false;
+}
+
+// Inputs: x, then one index per axis.
+struct DynamicSlice {
+  static constexpr std::string_view name = "dynamic_slice", hlo = "dynamic_slice";
+  Shape sizes;
+  std::string attributes() const { return mlir_integers("slice_sizes", sizes); }
+  ArrayType infer(const Arrays& x) const {
+    for (std::size_t i = 0; i < sizes.size(); i++) {
+      if (sizes[i] >= 0 && sizes[i] <= x[0].shape()[i]) continue;
+      throw ShapeError("dynamic_slice: " + ArrayType{x[0].dtype(), sizes}.str() +
+                       " is not a part of " + x[0].type().str() + where_text());
+    }
+    return {x[0].dtype(), sizes};
+  }
+  Array simplify(const Arrays& x) const { return sizes == x[0].shape() ? x[0] : Array(); }
+  Array jvp(const Arrays& x, const Array&, const Arrays& dx) const {
+    if (dx[0].empty()) return {};
+    Arrays moved = x;
+    moved[0] = dx[0];
+    return make(*this, moved);
+  }
+  Arrays transpose(const Array& ct, const Arrays& x, const Mask&) const {
+    Arrays result(x.size());
+    result[0] = dynamic_update_slice(zeros_of(x[0].type()), ct, {x.begin() + 1, x.end()});
+    return result;
+  }
+  Array batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
+};
+
+// Inputs: x, the part, then one index per axis.
+struct DynamicUpdateSlice {
+  static constexpr std::string_view name = "dynamic_update_slice", hlo = "dynamic_update_slice";
+  ArrayType infer(const Arrays& x) const {
+    bool fits = x[1].rank() == x[0].rank() && x[1].dtype() == x[0].dtype();
+    for (std::size_t i = 0; fits && i < x[0].shape().size(); i++) {
+      fits = x[1].shape()[i] <= x[0].shape()[i];
+    }
+    if (!fits) {
+      throw ShapeError("dynamic_update_slice: " + x[1].type().str() + " does not fit into " +
+                       x[0].type().str() + where_text());
+    }
+    return x[0].type();
+  }
+  Array jvp(const Arrays& x, const Array&, const Arrays& dx) const {
+    Arrays moved = x;
+    moved[0] = dx[0].empty() ? zeros_of(x[0].type()) : dx[0];
+    moved[1] = dx[1].empty() ? zeros_of(x[1].type()) : dx[1];
+    return make(*this, moved);
+  }
+  Arrays transpose(const Array& ct, const Arrays& x, const Mask& linear) const {
+    Arrays start(x.begin() + 2, x.end());
+    Arrays result(x.size());
+    if (linear[0]) result[0] = dynamic_update_slice(ct, zeros_of(x[1].type()), start);
+    if (linear[1]) result[1] = dynamic_slice(ct, start, x[1].shape());
+    return result;
+  }
+  Array batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
+};
+
+// Indices that differ between the problems: each axis of the part is looked up by a product with a
+// one-hot matrix, which every device does well and which has all derivatives.
+Array one_hot(const Array& start, std::int64_t part, std::int64_t whole, DType dtype) {
+  // start: [n]; result: [n, part, whole], with a start beyond the end moved back.
+  Array clamped = clamp(0, start, static_cast<double>(whole - part));
+  Array row = iota({start.size(), part, whole}, 1, start.dtype());
+  Array column = iota({start.size(), part, whole}, 2, start.dtype());
+  Array first = broadcast(clamped, row.shape(), {0});
+  return convert(column == first + row, dtype);
+}
+
+Array DynamicSlice::batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
+  if (!any(mapped, 1)) {
+    Arrays inputs = {x[0], Array(0.0, x[1].dtype())};
+    inputs.insert(inputs.end(), x.begin() + 1, x.end());
+    return make(DynamicSlice{prepended(n, sizes)}, inputs);
+  }
+  Array result = with_mapped_axis(x[0], mapped[0], n);
+  for (std::size_t i = 0; i < sizes.size(); i++) {
+    auto axis = static_cast<std::int64_t>(i) + 1;
+    Array start = with_mapped_axis(x[i + 1], mapped[i + 1], n);
+    Array pick = one_hot(start, sizes[i], result.shape()[i + 1], result.dtype());
+    // [n, ..., whole, ...] x [n, part, whole] -> [n, ..., ..., part]
+    Array product = dot_general(result, pick, {{0}, {0}, {axis}, {2}});
+    Axes order = iota_axes(product.rank() - 1);
+    order.insert(order.begin() + axis, product.rank() - 1);
+    result = permute(product, order);
+  }
+  return result;
+}
+
+Array DynamicUpdateSlice::batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
+  Array whole = with_mapped_axis(x[0], mapped[0], n);
+  Array part = with_mapped_axis(x[1], mapped[1], n);
+  if (!any(mapped, 2)) {
+    Arrays inputs = {whole, part};
+    if (x.size() > 2) inputs.push_back(Array(0.0, x[2].dtype()));
+    if (x.size() == 2) inputs.push_back(Array(0));
+    inputs.insert(inputs.end(), x.begin() + 2, x.end());
+    return make(*this, inputs);
+  }
+  Array written = ones_of({whole.dtype(), part.shape()});
+  for (std::size_t i = 0; i < x[0].shape().size() - (mapped[0] ? 1 : 0); i++) {
+    auto axis = static_cast<std::int64_t>(i) + 1;
+    Array start = with_mapped_axis(x[i + 2], mapped[i + 2], n);
+    Array place = one_hot(start, part.shape()[i + 1], whole.shape()[i + 1], whole.dtype());
+    auto spread = [&](const Array& values) {
+      Array product = dot_general(values, place, {{0}, {0}, {axis}, {1}});
+      Axes order = iota_axes(product.rank() - 1);
+      order.insert(order.begin() + axis, product.rank() - 1);
+      return permute(product, order);
+    };
+    part = spread(part);
+    written = spread(written);
+  }
+  return where(written > 0.5, part, whole);
+}
+
+}  // namespace
+}  // namespace internal
+
+using internal::Blame;
+
+namespace {
+
+Arrays checked_indices(std::string_view function, const Array& x, const Arrays& start) {
+  if (start.size() != x.shape().size()) {
+    throw ShapeError(std::string(function) + ": " + x.type().str() + " needs one index per axis, " +
+                     std::to_string(start.size()) + " were given" + internal::where_text());
+  }
+  Arrays result;
+  for (const Array& index : start) {
+    if (!is_integer(index.dtype()) || index.rank() != 0) {
+      throw DtypeError(std::string(function) + ": an index is " + index.type().str() +
+                       ", but must be an integer scalar" + internal::where_text());
+    }
+    result.push_back(internal::converted(index, start[0].dtype()));
+  }
+  return result;
+}
+
+}  // namespace
+
+Array dynamic_slice(Operand operand, const Arrays& start, const Shape& sizes) {
+  Blame blame(operand.where);
+  Arrays inputs = {internal::to_array(operand)};
+  Arrays indices = checked_indices("dynamic_slice", inputs[0], start);
+  inputs.insert(inputs.end(), indices.begin(), indices.end());
+  return internal::make(internal::DynamicSlice{sizes}, inputs);
+}
+
+Array dynamic_update_slice(Operand operand, Operand part, const Arrays& start) {
+  Blame blame(operand.where);
+  Array x = internal::to_array(operand);
+  Arrays inputs = {x, internal::converted(internal::to_array(part, x.dtype()), x.dtype())};
+  Arrays indices = checked_indices("dynamic_update_slice", x, start);
+  inputs.insert(inputs.end(), indices.begin(), indices.end());
+  return internal::make(internal::DynamicUpdateSlice{}, inputs);
+}
+
+Array dynamic_index(Operand operand, Operand i, int axis) {
+  Blame blame(operand.where);
+  Array x = internal::to_array(operand);
+  std::int64_t at = internal::checked_axis("dynamic_index", x.type(), axis);
+  Array index = internal::to_array(i);
+  Arrays start(x.shape().size(), Array(0.0, index.dtype()));
+  start[static_cast<std::size_t>(at)] = index;
+  Shape sizes = x.shape(), kept = x.shape();
+  sizes[static_cast<std::size_t>(at)] = 1;
+  kept.erase(kept.begin() + at);
+  return internal::reshape_to(dynamic_slice(x, start, sizes), kept);
+}
+
+}  // namespace sturnus

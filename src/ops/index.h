@@ -1,0 +1,16 @@
+// Parts of arrays at positions that are known only when the program runs.
+#pragma once
+
+#include <sturnus/functional/array.h>
+
+namespace sturnus {
+
+/// The part of x with extents `sizes` that begins at `start` (one integer scalar per axis). A start
+/// that would reach over the end is moved back. StableHLO: dynamic_slice.
+Array dynamic_slice(Operand x, const Arrays& start, const Shape& sizes);
+/// x with `part` written over it, beginning at `start`. StableHLO: dynamic_update_slice.
+Array dynamic_update_slice(Operand x, Operand part, const Arrays& start);
+/// x[i] along an axis, which disappears.
+Array dynamic_index(Operand x, Operand i, int axis = 0);
+
+}  // namespace sturnus

@@ -1,0 +1,136 @@
+#include "src/ops/promotion.h"
+
+#include <algorithm>
+
+#include "src/ops/elementwise.h"
+#include "src/ops/structural.h"
+
+namespace sturnus::internal {
+
+DType promoted(DType a, DType b) {
+  if (a == b) return a;
+  if (a > b) std::swap(a, b);  // DType lists bool, signed, unsigned, floats, complex in this order
+  if (a == DType::boolean) return b;
+  if (is_complex(b)) return a == DType::f64 ? DType::c128 : b;
+  if (is_floating(b)) return a == DType::f16 && b == DType::bf16 ? DType::f32 : b;
+  bool one_sign = (a <= DType::i64) == (b <= DType::i64);
+  if (one_sign) return b;
+  // a is signed, b unsigned: the narrowest signed type that holds both.
+  if (size_of(a) > size_of(b)) return a;
+  switch (b) {
+    case DType::u8:
+      return DType::i16;
+    case DType::u16:
+      return DType::i32;
+    case DType::u32:
+      return DType::i64;
+    default:
+      return DType::f32;  // as in JAX: nothing holds both i64 and u64
+  }
+}
+
+Shape broadcast_shapes(std::string_view function, const ArrayType& a, const ArrayType& b) {
+  const Shape& longer = a.shape.size() >= b.shape.size() ? a.shape : b.shape;
+  const Shape& shorter = a.shape.size() >= b.shape.size() ? b.shape : a.shape;
+  Shape shape = longer;
+  std::size_t offset = longer.size() - shorter.size();
+  for (std::size_t i = 0; i < shorter.size(); i++) {
+    std::int64_t& extent = shape[offset + i];
+    if (extent == shorter[i] || shorter[i] == 1) continue;
+    if (extent != 1) {
+      throw ShapeError(std::string(function) + ": " + a.str() + " and " + b.str() +
+                       " do not fit together" + where_text() +
+                       ". Extents must be equal or 1, counted from the last axis");
+    }
+    extent = shorter[i];
+  }
+  return shape;
+}
+
+Array to_array(const Operand& operand, DType dtype) {
+  if (operand.kind == Operand::Kind::array) return operand.array;
+  return Array(operand.number, dtype);
+}
+
+Array to_array(const Operand& operand) {
+  switch (operand.kind) {
+    case Operand::Kind::boolean:
+      return Array(operand.number, DType::boolean);
+    case Operand::Kind::integer:
+      return Array(operand.number, DType::i32);
+    default:
+      return to_array(operand, DType::f32);
+  }
+}
+
+namespace {
+
+// The element type that `operand` asks for beside an array of type `other`.
+DType wish(const Operand& operand, DType other) {
+  switch (operand.kind) {
+    case Operand::Kind::array:
+      return promoted(operand.array.dtype(), other);
+    case Operand::Kind::boolean:
+      return other;
+    case Operand::Kind::integer:
+      return other == DType::boolean ? DType::i32 : other;
+    case Operand::Kind::real:
+      return is_floating(other) || is_complex(other) ? other : DType::f32;
+  }
+  return other;
+}
+
+}  // namespace
+
+Array converted(const Array& x, DType dtype) {
+  return x.dtype() == dtype ? x : make(Convert{dtype}, {x});
+}
+
+Array broadcast_to_shape(std::string_view function, const Array& x, const Shape& shape) {
+  if (x.shape() == shape) return x;
+  Shape kept;
+  Axes axes;
+  std::size_t offset = shape.size() - x.shape().size();
+  if (shape.size() >= x.shape().size()) {
+    for (std::size_t i = 0; i < x.shape().size(); i++) {
+      std::int64_t extent = x.shape()[i];
+      if (extent != shape[offset + i] && extent != 1) offset = shape.size() + 1;  // does not fit
+      if (offset > shape.size()) break;
+      if (extent == 1 && shape[offset + i] != 1) continue;
+      kept.push_back(extent);
+      axes.push_back(static_cast<std::int64_t>(offset + i));
+    }
+  }
+  if (offset > shape.size()) {
+    throw ShapeError(std::string(function) + ": " + x.type().str() + " does not fit into " +
+                     ArrayType{x.dtype(), shape}.str() + where_text());
+  }
+  return broadcast(reshape_to(x, kept), shape, axes);
+}
+
+std::pair<Array, Array> promote(std::string_view function, const Operand& a, const Operand& b) {
+  bool a_is_array = a.kind == Operand::Kind::array;
+  bool b_is_array = b.kind == Operand::Kind::array;
+  DType dtype;
+  if (a_is_array) {
+    dtype = wish(b, a.array.dtype());
+  } else if (b_is_array) {
+    dtype = wish(a, b.array.dtype());
+  } else {
+    dtype = wish(b, to_array(a).dtype());
+  }
+  Array left = converted(to_array(a, dtype), dtype);
+  Array right = converted(to_array(b, dtype), dtype);
+  if (left.shape() == right.shape()) return {left, right};
+  Shape shape = broadcast_shapes(function, left.type(), right.type());
+  left = broadcast_to_shape(function, left, shape);
+  right = broadcast_to_shape(function, right, shape);
+  return {left, right};
+}
+
+Array to_floating(const Operand& operand) {
+  Array x = to_array(operand);
+  return is_floating(x.dtype()) || is_complex(x.dtype()) ? x : converted(x, DType::f32);
+}
+
+}  // namespace sturnus::internal

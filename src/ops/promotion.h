@@ -1,0 +1,36 @@
+// What happens when operands of different types meet.
+//
+// Element types: bool < integers < floats < complex. Within a class the wider one wins; i and u of
+// one width become the next wider i; f16 and bf16 become f32. A number (2.0, 3, true) takes the
+// element type of the array beside it; a real number beside an integer array makes both f32. Two
+// numbers are f32, i32 or bool.
+//
+// Shapes: as in NumPy. Shapes are aligned at their ends, missing axes count as 1, and an extent of
+// 1 is repeated to fit the other.
+#pragma once
+
+#include <sturnus/functional/array.h>
+
+#include <string_view>
+#include <utility>
+
+namespace sturnus::internal {
+
+/// The element type of the result of combining two.
+DType promoted(DType a, DType b);
+/// The common shape of two. Throws ShapeError with both types.
+Shape broadcast_shapes(std::string_view function, const ArrayType& a, const ArrayType& b);
+
+/// The operand as an array; a number becomes one of `dtype`, or of its own default type.
+Array to_array(const Operand& operand);
+Array to_array(const Operand& operand, DType dtype);
+/// An element type converted, a shape repeated.
+Array converted(const Array& x, DType dtype);
+Array broadcast_to_shape(std::string_view function, const Array& x, const Shape& shape);
+
+/// Both operands with one element type and one shape.
+std::pair<Array, Array> promote(std::string_view function, const Operand& a, const Operand& b);
+/// An operand as floating point (f32 for integers and booleans): for exp, sin, ...
+Array to_floating(const Operand& operand);
+
+}  // namespace sturnus::internal

@@ -1,0 +1,168 @@
+#include "src/ops/structural.h"
+
+#include <sturnus/ops/arithmetic.h>
+
+namespace sturnus::internal {
+
+std::int64_t checked_axis(std::string_view function, const ArrayType& type, std::int64_t axis) {
+  auto rank = static_cast<std::int64_t>(type.shape.size());
+  std::int64_t counted = axis < 0 ? axis + rank : axis;
+  if (counted >= 0 && counted < rank) return counted;
+  throw ShapeError(std::string(function) + ": axis " + std::to_string(axis) + " of " + type.str() +
+                   ", which has " + std::to_string(rank) + " axes");
+}
+
+Axes checked_axes(std::string_view function, const ArrayType& type, const Axes& axes) {
+  Axes result;
+  for (std::int64_t axis : axes) {
+    std::int64_t counted = checked_axis(function, type, axis);
+    if (contains(result, counted)) {
+      throw ShapeError(std::string(function) + ": axis " + std::to_string(axis) + " of " +
+                       type.str() + " is named twice");
+    }
+    result.push_back(counted);
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+// ------------------------------------------------------------------------------------- broadcast
+
+ArrayType Broadcast::infer(const Arrays& x) const {
+  for (std::size_t i = 0; i < axes.size(); i++) {
+    if (x[0].shape()[i] != shape[static_cast<std::size_t>(axes[i])]) {
+      throw ShapeError("broadcast: " + x[0].type().str() + " does not fit into " +
+                       ArrayType{x[0].dtype(), shape}.str());
+    }
+  }
+  return {x[0].dtype(), shape};
+}
+
+Array Broadcast::simplify(const Arrays& x) const {
+  const Array& from = x[0];
+  if (from.shape() == shape && axes == iota_axes(from.rank())) return from;
+  if (auto value = splat(from)) return full(*value, infer(x));
+  if (auto* inner = as<Broadcast>(from)) {
+    return broadcast(from.node()->inputs[0], shape, picked(axes, inner->axes));
+  }
+  if (auto* inner = as<Permute>(from)) {
+    return broadcast(from.node()->inputs[0], shape, picked(axes, inverse(inner->permutation)));
+  }
+  return {};
+}
+
+Array Broadcast::jvp(const Arrays&, const Array&, const Arrays& dx) const {
+  return broadcast(dx[0], shape, axes);
+}
+
+Array Broadcast::transpose(const Array& ct, const Arrays&, const Mask&) const {
+  Array sum = sum_over(ct, complement(ct.rank(), axes));
+  Axes sorted = axes;
+  std::sort(sorted.begin(), sorted.end());
+  Axes order;
+  for (std::int64_t axis : axes) order.push_back(position(sorted, axis));
+  return permute(sum, order);
+}
+
+Array Broadcast::batch(const Arrays& x, const Mask&, std::int64_t n) const {
+  return broadcast(x[0], prepended(n, shape), prepended(0, shifted(axes, 1)));
+}
+
+Array broadcast(const Array& x, Shape shape, Axes axes) {
+  return make(Broadcast{std::move(shape), std::move(axes)}, {x});
+}
+
+// --------------------------------------------------------------------------------------- reshape
+
+ArrayType Reshape::infer(const Arrays& x) const {
+  ArrayType type{x[0].dtype(), shape};
+  if (type.size() != x[0].size()) {
+    throw ShapeError("reshape: " + x[0].type().str() + " has " + std::to_string(x[0].size()) +
+                     " elements, " + type.str() + " has " + std::to_string(type.size()));
+  }
+  return type;
+}
+
+Array Reshape::simplify(const Arrays& x) const {
+  const Array& from = x[0];
+  if (from.shape() == shape) return from;
+  if (auto value = splat(from)) return full(*value, infer(x));
+  if (as<Reshape>(from) != nullptr) return reshape_to(from.node()->inputs[0], shape);
+  if (auto* inner = as<Permute>(from)) {
+    // A permutation that moves only axes of extent 1 keeps the order of the elements.
+    const Array& source = from.node()->inputs[0];
+    std::int64_t last = -1;
+    for (std::int64_t axis : inner->permutation) {
+      if (source.shape()[static_cast<std::size_t>(axis)] == 1) continue;
+      if (axis < last) return {};
+      last = axis;
+    }
+    return reshape_to(source, shape);
+  }
+  return {};
+}
+
+Array Reshape::jvp(const Arrays&, const Array&, const Arrays& dx) const {
+  return reshape_to(dx[0], shape);
+}
+
+Array Reshape::transpose(const Array& ct, const Arrays& x, const Mask&) const {
+  return reshape_to(ct, x[0].shape());
+}
+
+Array Reshape::batch(const Arrays& x, const Mask&, std::int64_t n) const {
+  return reshape_to(x[0], prepended(n, shape));
+}
+
+Array reshape_to(const Array& x, Shape shape) { return make(Reshape{std::move(shape)}, {x}); }
+
+// --------------------------------------------------------------------------------------- permute
+
+ArrayType Permute::infer(const Arrays& x) const {
+  return {x[0].dtype(), picked(x[0].shape(), permutation)};
+}
+
+Array Permute::simplify(const Arrays& x) const {
+  const Array& from = x[0];
+  if (permutation == iota_axes(from.rank())) return from;
+  if (auto value = splat(from)) return full(*value, infer(x));
+  if (auto* inner = as<Permute>(from)) {
+    return permute(from.node()->inputs[0], picked(inner->permutation, permutation));
+  }
+  if (auto* inner = as<Broadcast>(from)) {
+    return broadcast(from.node()->inputs[0], infer(x).shape,
+                     picked(inverse(permutation), inner->axes));
+  }
+  return {};
+}
+
+Array Permute::jvp(const Arrays&, const Array&, const Arrays& dx) const {
+  return permute(dx[0], permutation);
+}
+
+Array Permute::transpose(const Array& ct, const Arrays&, const Mask&) const {
+  return permute(ct, inverse(permutation));
+}
+
+Array Permute::batch(const Arrays& x, const Mask&, std::int64_t) const {
+  return permute(x[0], prepended(0, shifted(permutation, 1)));
+}
+
+Array permute(const Array& x, Axes permutation) {
+  return make(Permute{std::move(permutation)}, {x});
+}
+
+// ------------------------------------------------------------------------------------- utilities
+
+Array with_mapped_axis(const Array& x, bool mapped, std::int64_t n) {
+  if (mapped) return x;
+  return broadcast(x, prepended(n, x.shape()), iota_axes(x.rank(), 1));
+}
+
+Array add_tangents(const Array& a, const Array& b) {
+  if (a.empty()) return b;
+  if (b.empty()) return a;
+  return a + b;
+}
+
+}  // namespace sturnus::internal

@@ -1,0 +1,61 @@
+// The structs of the ops that move elements about, for the rules of other ops.
+// Strict forms: shapes must fit exactly. The functions that users call are in shape.h.
+#pragma once
+
+#include <sturnus/functional/op.h>
+
+#include <string>
+#include <string_view>
+
+#include "src/ops/axes.h"
+
+namespace sturnus::internal {
+
+/// Axis i of the input is axis axes[i] of the result; the result is constant along its other axes.
+struct Broadcast {
+  static constexpr std::string_view name = "broadcast", hlo = "broadcast_in_dim";
+  Shape shape;
+  Axes axes;
+  std::string attributes() const { return mlir_integers("broadcast_dimensions", axes); }
+  ArrayType infer(const Arrays& x) const;
+  Array simplify(const Arrays& x) const;
+  Array jvp(const Arrays& x, const Array& y, const Arrays& dx) const;
+  Array transpose(const Array& ct, const Arrays& x, const Mask& linear) const;
+  Array batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
+};
+
+struct Reshape {
+  static constexpr std::string_view name = "reshape", hlo = "reshape";
+  Shape shape;
+  ArrayType infer(const Arrays& x) const;
+  Array simplify(const Arrays& x) const;
+  Array jvp(const Arrays& x, const Array& y, const Arrays& dx) const;
+  Array transpose(const Array& ct, const Arrays& x, const Mask& linear) const;
+  Array batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
+};
+
+/// Axis i of the result is axis permutation[i] of the input.
+struct Permute {
+  static constexpr std::string_view name = "transpose", hlo = "transpose";
+  Axes permutation;
+  std::string attributes() const { return mlir_integers("permutation", permutation); }
+  ArrayType infer(const Arrays& x) const;
+  Array simplify(const Arrays& x) const;
+  Array jvp(const Arrays& x, const Array& y, const Arrays& dx) const;
+  Array transpose(const Array& ct, const Arrays& x, const Mask& linear) const;
+  Array batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
+};
+
+inline Array zeros_of(const ArrayType& type) { return full(0, type); }
+inline Array ones_of(const ArrayType& type) { return full(1, type); }
+Array broadcast(const Array& x, Shape shape, Axes axes);
+Array reshape_to(const Array& x, Shape shape);
+Array permute(const Array& x, Axes permutation);
+/// Sums over `axes`, which disappear.
+Array sum_over(const Array& x, Axes axes);
+/// x itself when it is mapped, else x repeated along a new axis 0.
+Array with_mapped_axis(const Array& x, bool mapped, std::int64_t n);
+/// The sum of two tangents, of which each may be zero (null).
+Array add_tangents(const Array& a, const Array& b);
+
+}  // namespace sturnus::internal

@@ -1,0 +1,16 @@
+// All of Sturnus.
+#pragma once
+
+#include <sturnus/functional/array.h>
+#include <sturnus/functional/control_flow.h>
+#include <sturnus/functional/grad.h>
+#include <sturnus/functional/jit.h>
+#include <sturnus/functional/tree.h>
+#include <sturnus/functional/vmap.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/dot.h>
+#include <sturnus/ops/index.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
+#include <sturnus/ops/transcendental.h>

@@ -1,0 +1,225 @@
+#include "src/app/commands.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sturnus/runtime/error.h>
+#include <sturnus/runtime/gpu_target.h>
+#include <sturnus/runtime/plugin_search.h>
+
+#include <fstream>
+#include <iterator>
+#include <list>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/runtime/fake.h"
+
+namespace sturnus::app {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string contents(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// A machine with the build's own plugin and those that a test names; without Python.
+class Commands : public testing::Test {
+ protected:
+  Commands() {
+    for (const char* name : {"PJRT_NAMES_AND_LIBRARY_PATHS", "STURNUS_PLUGIN_CUDA",
+                             "STURNUS_PLUGIN_TPU", "VIRTUAL_ENV", "CONDA_PREFIX"}) {
+      set(name, std::nullopt);
+    }
+    set("HOME", folder.path().string());
+    set("XDG_DATA_HOME", (folder.path() / "data").string());
+    set("PATH", (folder.path() / "bin").string());
+  }
+  void set(const std::string& name, std::optional<std::string> value) {
+    variables.emplace_front(name, std::move(value));
+  }
+  fs::path file(const char* name, std::string_view text) const {
+    std::ofstream(folder.path() / name) << text;
+    return folder.path() / name;
+  }
+
+  TemporaryFolder folder;
+  std::list<Variable> variables;  // the latest first, so that each is restored before older ones
+  std::ostringstream out;
+};
+
+// -------------------------------------------------------------------------- devices and plugins
+
+TEST_F(Commands, ShowTheDevicesOfAPlatform) {
+  set("STURNUS_PLUGIN_BIRD", fake().fresh_file().string());
+  Part devices("DEVICES", "2");
+  Part remote("REMOTE_DEVICES", "1");
+  show_devices(out, "bird");
+  EXPECT_EQ(out.str(),
+            "PLATFORM  DEVICE  KIND         MEMORY                             PROCESS\n"
+            "fake      0       Fake device  device, 1.0 KiB of 1.0 GiB in use  0\n"
+            "fake      1       Fake device  device, 2.0 KiB of 1.0 GiB in use  0\n"
+            "fake      2       Fake device  of another process                 1\n");
+  EXPECT_EQ(fake().live(), 0);
+}
+
+TEST_F(Commands, ShowDevicesEvenIfOnePluginDoesNotWork) {
+  set("STURNUS_PLUGIN_BIRD", fake().fresh_file().string());
+  set("STURNUS_PLUGIN_BROKEN", file("broken.so", "text").string());
+  set("STURNUS_PLUGIN_TPU", file("tpu.so", "text").string());
+  show_devices(out, "");
+  EXPECT_THAT(out.str(),
+              AllOf(HasSubstr("\nfake      1       Fake device"),
+                    HasSubstr("The plugin for broken does not work here: Plugin::load: "),
+                    HasSubstr("plugin for tpu")));
+  EXPECT_THAT(error_of<PluginError>([&] { show_devices(out, "broken"); }), HasSubstr("broken.so"));
+  EXPECT_THAT(error_of<PluginError>([&] { show_devices(out, "cat"); }),
+              HasSubstr("there is no PJRT plugin for \"cat\""));
+}
+
+TEST_F(Commands, ShowThePlugins) {
+  fs::path plugin = fake().fresh_file();
+  set("STURNUS_PLUGIN_BIRD", plugin.string());
+  set("STURNUS_PLUGIN_BROKEN", file("broken.so", "text").string());
+  Part minor("MINOR", "116");
+  show_plugins(out);
+  std::istringstream lines(out.str());
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_THAT(line, StartsWith("PLATFORM  PJRT API"));
+  std::string bird, broken, cpu;
+  while (std::getline(lines, line)) {
+    if (line.starts_with("bird ")) bird = line;
+    if (line.starts_with("broken ")) broken = line;
+    if (line.starts_with("cpu ")) cpu = line;
+  }
+  EXPECT_THAT(bird, AllOf(HasSubstr(" 0.116 "), HasSubstr(" 1.13.3 "),
+                          HasSubstr(" STURNUS_PLUGIN_BIRD "), HasSubstr(plugin.string())));
+  EXPECT_THAT(broken, HasSubstr(" does not load "));
+  EXPECT_THAT(cpu, HasSubstr(" 0.81 "));
+  EXPECT_THAT(out.str(), AllOf(HasSubstr("\nSturnus speaks PJRT API 0.81; plugins of other minor"),
+                               HasSubstr("broken.so is not a shared library")));
+}
+
+TEST_F(Commands, SayWhatInstallingAPluginNeeds) {
+  EXPECT_THAT(error_of([&] { install_plugin(out, "cpu"); }),
+              AnyOf(HasSubstr("plugins install: python3 is not installed. Install python3 and pip"),
+                    // when the build is outside of the source tree
+                    HasSubstr("plugins install: fetch_plugin.py is neither in the source tree")));
+  EXPECT_FALSE(fs::exists(user_data_folder()));
+}
+
+// --------------------------------------------------------------------------------------- targets
+
+TEST_F(Commands, ShowATarget) {
+  for (std::string_view name : gpu_target_names()) {
+    std::ostringstream text;
+    show_target(text, std::string(name));
+    EXPECT_EQ(text.str(), target_config_text(*find_gpu_target(name)));
+  }
+  EXPECT_EQ(error_of([&] { show_target(out, "v100"); }),
+            "targets: no GPU named \"v100\"; there are a100, b200, h100");
+}
+
+// --------------------------------------------------------------------------------------- compile
+
+TEST_F(Commands, CompileAProgramAndReportOnIt) {
+  CompileRequest request;
+  request.program = file("loop.mlir", programs::loop);
+  request.targets = {"cpu"};
+  request.json = folder.path() / "report.json";
+  request.save = folder.path() / "made" / "on the way";
+  compile_program(out, request);
+  EXPECT_THAT(out.str(), AllOf(StartsWith("cpu\nloop\n"), HasSubstr("\narguments "),
+                               HasSubstr("iteration of loop 1")));
+
+  nlohmann::json report = nlohmann::json::parse(contents(request.json)).at("cpu");
+  EXPECT_EQ(report.at("name"), "loop");
+  EXPECT_EQ(report.at("argument_bytes"), 8 + 4096);
+  EXPECT_EQ(report.at("output_bytes"), 4096);
+  EXPECT_GT(report.at("compile_s"), 0);
+  EXPECT_EQ(report.at("instructions").at("while"), 1);
+  EXPECT_EQ(report.at("run").at("has_open_loops"), true);
+  EXPECT_TRUE(report.at("run").at("collectives").empty());
+  ASSERT_EQ(report.at("loops").size(), 1u);
+  EXPECT_FALSE(report.at("loops")[0].at("iteration").at("kernels").empty());
+  EXPECT_FALSE(report.at("loops")[0].contains("trip_count"));
+
+  LoadedExecutable saved = cpu().load(contents(request.save / "loop.cpu.xla"));
+  EXPECT_EQ(saved.parameter_types().at(1)->str(), "f32[32,32]");
+  slow_result(saved).await();
+}
+
+TEST_F(Commands, CompileAProgramForSeveralDevices) {
+  CompileRequest request;
+  request.program = file("sum.mlir", R"(module @sum attributes {mhlo.num_partitions = 2 : i32} {
+    sdy.mesh @mesh = <["x"=2]>
+    func.func public @main(%v: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+        -> (tensor<f32> {sdy.sharding = #sdy.sharding<@mesh, []>}) {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %sum = stablehlo.reduce(%v init: %zero) applies stablehlo.add across dimensions = [0]
+          : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+      return %sum : tensor<f32>
+    }
+  })");
+  request.targets = {"cpu"};
+  request.devices = 2;
+  request.json = folder.path() / "report.json";
+  compile_program(out, request);
+  nlohmann::json report = nlohmann::json::parse(contents(request.json)).at("cpu");
+  EXPECT_EQ(report.at("argument_bytes"), 16);
+  EXPECT_EQ(report.at("run").at("collectives").at("all-reduce"),
+            (nlohmann::json{{"count", 1}, {"bytes", 4}}));
+}
+
+TEST_F(Commands, RefuseToCompileWhatTheyCannot) {
+  set("STURNUS_PLUGIN_CUDA", "/no/cuda.so");
+  set("STURNUS_PLUGIN_TPU", "/no/tpu.so");
+  const fs::path program = file("twice.mlir", programs::twice);
+  const fs::path text = file("notes.txt", "no description");
+  const fs::path missing = folder.path() / "missing";
+  const auto request = [&](const fs::path& source, std::string target, int devices = 1,
+                           fs::path json = {}, fs::path save = {}) {
+    return CompileRequest{source, {std::move(target)}, devices, std::move(json), std::move(save)};
+  };
+  const std::pair<CompileRequest, std::string> rows[] = {
+      {request(missing, "cpu"), "compile: cannot read the program " + missing.string()},
+      {request(folder.path(), "cpu"), "compile: cannot read the program " + folder.path().string()},
+      {request(program, "h1000"),
+       "compile: no target \"h1000\". There are cpu, a100, b200, h100, tpu:<topology>"},
+      {request(program, text.string()), "is not a GPU description: it has no gpu_device_info"},
+      {request(program, folder.path().string()), "compile: cannot read the GPU description "},
+      {request(program, "cpu", 0), "partitions"},
+      {request(program, "h100"), "STURNUS_PLUGIN_CUDA names /no/cuda.so, which is not a file"},
+      {request(program, "tpu:v5e:2x2"), "STURNUS_PLUGIN_TPU names /no/tpu.so, which is not a file"},
+      {request(text, "cpu"), "line 1 of the program: no description"},
+      {request(program, "cpu", 1, missing / "x.json"), "compile: cannot write " + missing.string()},
+      {request(program, "cpu", 1, {}, program),
+       "compile: cannot make the folder " + program.string()},
+  };
+  for (const auto& [wrong, message] : rows) {
+    EXPECT_THAT(error_of([&, &r = wrong] { compile_program(out, r); }), HasSubstr(message));
+  }
+}
+
+// ------------------------------------------------------------------------------------------- run
+
+TEST_F(Commands, SayPlainlyThatExperimentsCannotRunYet) {
+  for (std::string name : {"exponential", "damped_oscillator", "advection", "lotka_volterra"}) {
+    EXPECT_THAT(error_of([&] { run_experiment(out, name); }),
+                AllOf(StartsWith("run: " + name + " cannot run yet"),
+                      HasSubstr("What works: `sturnus devices`")));
+  }
+  EXPECT_THAT(
+      error_of([&] { run_experiment(out, "pendulum"); }),
+      AllOf(HasSubstr("there is no experiment \"pendulum\""), HasSubstr("damped_oscillator")));
+  EXPECT_EQ(out.str(), "");
+}
+
+}  // namespace
+}  // namespace sturnus::app

@@ -1,0 +1,184 @@
+#include <gtest/gtest.h>
+#include <sturnus/functional/control_flow.h>
+#include <sturnus/functional/grad.h>
+#include <sturnus/functional/jit.h>
+#include <sturnus/functional/vmap.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/transcendental.h>
+
+#include <cmath>
+
+namespace sturnus {
+namespace {
+
+Array f64(double value) { return Array(value, DType::f64); }
+
+// t^6 by a loop that captures t.
+Array sixth_power(Array t) {
+  return fori_loop(
+      0, 5, [&](Array, Array c) { return c * t; }, t);
+}
+
+TEST(ForiLoop, ValuesAndDerivativesToOrderThree) {
+  for (double t : {0.5, 1.5, -2.0}) {
+    EXPECT_NEAR(sixth_power(f64(t)).item<double>(), std::pow(t, 6), 1e-12);
+    EXPECT_NEAR(grad(sixth_power)(f64(t)).item<double>(), 6 * std::pow(t, 5), 1e-12);
+    EXPECT_NEAR(grad(grad(sixth_power))(f64(t)).item<double>(), 30 * std::pow(t, 4), 1e-11);
+    EXPECT_NEAR(grad(grad(grad(sixth_power)))(f64(t)).item<double>(), 120 * std::pow(t, 3), 1e-10);
+  }
+}
+
+// The same by reverse mode, since the argument is a vector.
+TEST(ForiLoop, ReverseModeAndReverseOverReverse) {
+  auto total = [](Array t) { return sum(sixth_power(t)); };
+  Array t = array({0.5, 1.5, -2.0}, DType::f64);
+  auto gradient = grad(total)(t).to_vector<double>();
+  auto second = grad([&](Array t) { return sum(grad(total)(t)); })(t).to_vector<double>();
+  auto values = t.to_vector<double>();
+  for (std::size_t i = 0; i < 3; i++) {
+    EXPECT_NEAR(gradient[i], 6 * std::pow(values[i], 5), 1e-11);
+    EXPECT_NEAR(second[i], 30 * std::pow(values[i], 4), 1e-10);
+  }
+}
+
+TEST(ForiLoop, VmapOfLoopIsLoopOfVmap) {
+  Array t = array({0.5, 1.5, -2.0}, DType::f64);
+  auto together = vmap(sixth_power)(t).to_vector<double>();
+  auto slopes = vmap(grad(sixth_power))(t).to_vector<double>();
+  auto values = t.to_vector<double>();
+  for (std::size_t i = 0; i < 3; i++) {
+    EXPECT_NEAR(together[i], std::pow(values[i], 6), 1e-11);
+    EXPECT_NEAR(slopes[i], 6 * std::pow(values[i], 5), 1e-11);
+  }
+}
+
+struct State {
+  Array position, velocity;
+};
+
+// A harmonic oscillator by the leapfrog rule; the frequency is captured.
+std::pair<State, Array> oscillate(Array frequency, const State& start, const Array& pushes) {
+  return scan(
+      [&](const State& s, Array push) {
+        Array velocity = s.velocity - 0.1 * frequency * frequency * s.position + push;
+        Array position = s.position + 0.1 * velocity;
+        return std::pair(State{position, velocity}, position * frequency);
+      },
+      start, pushes);
+}
+
+double oscillate_plainly(double frequency, double x, double v, const std::vector<double>& pushes,
+                         std::vector<double>* track = nullptr) {
+  double total = 0;
+  for (double push : pushes) {
+    v += -0.1 * frequency * frequency * x + push;
+    x += 0.1 * v;
+    total += x * frequency * (1 + total);
+    if (track != nullptr) track->push_back(x * frequency);
+  }
+  return total;
+}
+
+TEST(Scan, CarriesStructsAndStacksResults) {
+  std::vector<double> pushes = {0.1, -0.2, 0.3, 0.05};
+  auto [end, track] = oscillate(f64(1.3), State{f64(1), f64(0)}, array(pushes));
+  std::vector<double> expected;
+  oscillate_plainly(1.3, 1, 0, pushes, &expected);
+  EXPECT_EQ(track.to_vector<double>().size(), 4u);
+  for (std::size_t i = 0; i < 4; i++) EXPECT_NEAR(track.to_vector<double>()[i], expected[i], 1e-14);
+  EXPECT_NEAR(end.position.item<double>(), expected[3] / 1.3, 1e-14);
+}
+
+// A function of everything: captured value, start, xs; its gradient against central differences.
+TEST(Scan, ReverseModeIsThatOfDifferences) {
+  std::vector<double> pushes = {0.1, -0.2, 0.3, 0.05};
+  auto loss = [](Array frequency, const State& start, const Array& pushes) {
+    auto [end, track] = oscillate(frequency, start, pushes);
+    return sum(track * track) + end.position * end.velocity;
+  };
+  auto value = [&](double frequency, double x, double v, const std::vector<double>& p) {
+    return jit(loss)(f64(frequency), State{f64(x), f64(v)}, array(p)).item<double>();
+  };
+  auto [by_frequency, by_start, by_pushes] =
+      grad<0, 1, 2>(loss)(f64(1.3), State{f64(1), f64(0.2)}, array(pushes));
+  double h = 1e-5;
+  auto difference = [&](auto f) { return (f(h) - f(-h)) / (2 * h); };
+  EXPECT_NEAR(by_frequency.template item<double>(),
+              difference([&](double d) { return value(1.3 + d, 1, 0.2, pushes); }), 1e-8);
+  EXPECT_NEAR(by_start.position.template item<double>(),
+              difference([&](double d) { return value(1.3, 1 + d, 0.2, pushes); }), 1e-8);
+  EXPECT_NEAR(by_start.velocity.template item<double>(),
+              difference([&](double d) { return value(1.3, 1, 0.2 + d, pushes); }), 1e-8);
+  auto slopes = by_pushes.template to_vector<double>();
+  for (std::size_t i = 0; i < pushes.size(); i++) {
+    EXPECT_NEAR(slopes[i], difference([&](double d) {
+                  auto moved = pushes;
+                  moved[i] += d;
+                  return value(1.3, 1, 0.2, moved);
+                }),
+                1e-8);
+  }
+}
+
+TEST(WhileLoop, CountsAndDifferentiatesForwards) {
+  // Newton's method for sqrt(a): x <- (x + a / x) / 2 until it stands still.
+  auto root = [](Array a) {
+    auto end = while_loop(
+        [&](const std::pair<Array, Array>& s) { return abs(s.first - s.second) > 1e-12; },
+        [&](const std::pair<Array, Array>& s) {
+          return std::pair(0.5 * (s.first + a / s.first), s.first);
+        },
+        std::pair(a, 0.0 * a));
+    return end.first;
+  };
+  for (double a : {0.3, 2.0, 10.0}) {
+    EXPECT_NEAR(root(f64(a)).item<double>(), std::sqrt(a), 1e-12);
+    EXPECT_NEAR(grad(root)(f64(a)).item<double>(), 0.5 / std::sqrt(a), 1e-10);
+  }
+  // Problems that end at different times, in one loop.
+  auto together = vmap(root)(array({0.3, 2.0, 10.0}, DType::f64)).to_vector<double>();
+  EXPECT_NEAR(together[0], std::sqrt(0.3), 1e-12);
+  EXPECT_NEAR(together[2], std::sqrt(10.0), 1e-12);
+}
+
+TEST(WhileLoop, ReverseModeNamesTheRemedy) {
+  auto f = [](Array x) {
+    return sum(
+        while_loop([](Array y) { return sum(y) < 10.0; }, [](Array y) { return 2.0 * y; }, x));
+  };
+  try {
+    grad(f)(array({1, 2, 3}));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "while_loop: reverse mode needs to know how many iterations there are. Use scan, or "
+        "fori_loop with fixed bounds, or forward mode (jvp)");
+  }
+}
+
+TEST(Scan, CarryThatChangesItsTypeIsNamed) {
+  try {
+    fori_loop(
+        0, 3,
+        [](Array, const State& s) {
+          return State{s.position, convert(s.velocity, DType::f32)};
+        },
+        State{f64(1), f64(2)});
+    FAIL() << "no error";
+  } catch (const ShapeError& error) {
+    EXPECT_STREQ(error.what(),
+                 "scan: carry out .velocity is f32[], carry in is f64[]. Make both the same type");
+  }
+}
+
+TEST(ForiLoop, ZeroIterationsGiveTheStart) {
+  EXPECT_EQ(fori_loop(
+                3, 3, [](Array, Array c) { return c + 1.0; }, f64(7))
+                .item<double>(),
+            7);
+}
+
+}  // namespace
+}  // namespace sturnus

@@ -1,0 +1,25 @@
+// One row per op, driven through general oracles by op_table_test.cc.
+#pragma once
+
+#include <sturnus/functional/array.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sturnus::testing {
+
+/// A function of f64 arrays that exercises an op, and where it may be tried.
+struct Row {
+  std::string name;
+  std::function<Array(const Arrays&)> f;
+  std::vector<Shape> shapes;                                      // of the arguments
+  double low = -1.5, high = 1.5;                                  // range of their elements
+  std::function<double(const std::vector<double>&)> scalar = {};  // elementwise reference
+  int order = 3;                                                  // derivatives to check
+  double tolerance = 1e-6;                                        // relative, of a derivative
+};
+
+const std::vector<Row>& op_table();
+
+}  // namespace sturnus::testing

@@ -1,0 +1,191 @@
+// Every op against independent oracles: plain C++ for values, central differences for derivatives
+// of order 1 to 3 in forward and reverse mode, a loop for vmap, eager evaluation for jit.
+#include "tests/ops/op_table.h"
+
+#include <gtest/gtest.h>
+#include <sturnus/functional/grad.h>
+#include <sturnus/functional/jit.h>
+#include <sturnus/functional/vmap.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
+
+#include <cmath>
+#include <random>
+
+namespace sturnus::testing {
+namespace {
+
+Array random_array(const Shape& shape, double low, double high, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::uniform_real_distribution<double> uniform(low, high);
+  std::vector<double> values(static_cast<std::size_t>(ArrayType{DType::f64, shape}.size()));
+  for (double& value : values) value = uniform(generator);
+  return array(values, shape);
+}
+
+Arrays arguments_of(const Row& row, unsigned seed = 1) {
+  Arrays x;
+  for (std::size_t i = 0; i < row.shapes.size(); i++) {
+    x.push_back(random_array(row.shapes[i], row.low, row.high, seed + static_cast<unsigned>(i)));
+  }
+  return x;
+}
+
+// Largest difference, relative to the largest value (at least 1).
+double distance(const Array& a, const Array& b) {
+  EXPECT_EQ(a.type(), b.type());
+  if (a.type() != b.type()) return INFINITY;
+  auto x = a.to_vector<double>(), y = b.to_vector<double>();
+  double largest = 1, difference = 0;
+  for (std::size_t i = 0; i < x.size(); i++) {
+    largest = std::max(largest, std::abs(y[i]));
+    difference = std::max(difference, std::abs(x[i] - y[i]));
+    if (std::isnan(x[i]) != std::isnan(y[i])) return INFINITY;
+  }
+  return difference / largest;
+}
+
+class OpTable : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  const Row& row() const { return op_table()[GetParam()]; }
+};
+
+TEST_P(OpTable, ValueIsThatOfPlainCode) {
+  if (!row().scalar) GTEST_SKIP() << "not elementwise";
+  Arrays x = arguments_of(row());
+  auto result = row().f(x).to_vector<double>();
+  std::vector<std::vector<double>> columns;
+  for (const Array& argument : x) columns.push_back(argument.to_vector<double>());
+  for (std::size_t i = 0; i < result.size(); i++) {
+    std::vector<double> point;
+    for (const auto& column : columns) point.push_back(column[i]);
+    EXPECT_NEAR(result[i], row().scalar(point), 1e-13 * std::max(1.0, std::abs(result[i])));
+  }
+}
+
+// A number that depends on the whole result, with weights so that nothing cancels.
+Array weighted(const Array& y) {
+  Array weights = random_array(y.shape(), 0.5, 1.5, 99);
+  return sum(y * weights);
+}
+
+// d/ds of g at 0 by a central difference of fourth order.
+double derivative(const std::function<double(double)>& g, double h) {
+  return (8 * (g(h) - g(-h)) - (g(2 * h) - g(-2 * h))) / (12 * h);
+}
+
+TEST_P(OpTable, DerivativesAreThoseOfDifferences) {
+  if (row().order == 0) GTEST_SKIP() << "not differentiable";
+  Arrays x = arguments_of(row()), direction;
+  for (std::size_t i = 0; i < x.size(); i++) {
+    direction.push_back(random_array(row().shapes[i], -1, 1, 50 + static_cast<unsigned>(i)));
+  }
+  auto along = [&](const Array& s) {
+    Arrays moved;
+    for (std::size_t i = 0; i < x.size(); i++) moved.push_back(x[i] + s * direction[i]);
+    return weighted(row().f(moved));
+  };
+  using Function = std::function<Array(Array)>;
+  std::vector<Function> derivatives = {along};
+  for (int k = 0; k < row().order; k++) derivatives.push_back(grad(derivatives.back()));
+  for (int k = 1; k <= row().order; k++) {
+    auto below = jit(derivatives[static_cast<std::size_t>(k) - 1]);
+    auto g = [&](double s) { return below(Array(s, DType::f64)).item<double>(); };
+    double exact = derivatives[static_cast<std::size_t>(k)](Array(0.0, DType::f64)).item<double>();
+    EXPECT_NEAR(exact, derivative(g, 1e-3), row().tolerance * std::max(1.0, std::abs(exact)))
+        << "order " << k;
+  }
+}
+
+TEST_P(OpTable, ReverseModeAgreesWithForwardMode) {
+  if (row().order == 0) GTEST_SKIP() << "not differentiable";
+  Arrays x = arguments_of(row()), direction;
+  for (std::size_t i = 0; i < x.size(); i++) {
+    direction.push_back(random_array(row().shapes[i], -1, 1, 50 + static_cast<unsigned>(i)));
+  }
+  auto f = [&](const Arrays& y) { return weighted(row().f(y)); };
+  Arrays gradient = grad(f)(x);
+  double inner = 0;
+  for (std::size_t i = 0; i < x.size(); i++)
+    inner += sum(gradient[i] * direction[i]).item<double>();
+  auto [value, tangent] = jvp(f, std::tuple(x), std::tuple(direction));
+  EXPECT_NEAR(inner, tangent.item<double>(), 1e-12 * std::max(1.0, std::abs(inner)));
+
+  // Reverse over reverse, against forward over reverse.
+  if (row().order < 2) return;
+  auto slope = [&](const Arrays& y) {
+    Arrays g = grad(f)(y);
+    Array total = 0.0 * f(y);
+    for (std::size_t i = 0; i < y.size(); i++) total = total + sum(g[i] * direction[i]);
+    return total;
+  };
+  Arrays second = grad(slope)(x);
+  auto [first, product] =
+      jvp([&](const Arrays& y) { return grad(f)(y); }, std::tuple(x), std::tuple(direction));
+  for (std::size_t i = 0; i < x.size(); i++) EXPECT_LT(distance(second[i], product[i]), 1e-11);
+}
+
+// x[k] along an axis, which disappears.
+Array one_of(const Array& x, std::int64_t axis, std::int64_t k) {
+  Shape start(x.shape().size(), 0), stop = x.shape(), kept = x.shape();
+  start[static_cast<std::size_t>(axis)] = k;
+  stop[static_cast<std::size_t>(axis)] = k + 1;
+  kept.erase(kept.begin() + axis);
+  return reshape(slice(x, start, stop), kept);
+}
+
+// For every choice of mapped arguments but none at all, on the first and on the last axis.
+TEST_P(OpTable, VmapIsALoop) {
+  std::size_t count = row().shapes.size();
+  for (unsigned choice = 1; choice < (1u << count); choice++) {
+    for (bool last : {false, true}) {
+      for (std::int64_t n : {3, 0}) {
+        Arrays x;
+        std::vector<std::int64_t> axes;
+        for (std::size_t i = 0; i < count; i++) {
+          Shape shape = row().shapes[i];
+          bool mapped = (choice >> i) & 1;
+          std::int64_t axis = last ? static_cast<std::int64_t>(shape.size()) : 0;
+          if (mapped) shape.insert(shape.begin() + axis, n);
+          x.push_back(random_array(shape, row().low, row().high, 7 + static_cast<unsigned>(i)));
+          axes.push_back(mapped ? axis : internal::unmapped);
+        }
+        auto flat = [&](const Arrays& y) { return Arrays{row().f(y)}; };
+        Array together = internal::vmap(flat, x, axes, [](std::size_t) { return 0; })[0];
+        if (n == 0) {
+          EXPECT_EQ(together.shape()[0], 0);
+          continue;
+        }
+        auto loop = [&](const Arrays& y) {
+          Arrays results;
+          for (std::int64_t k = 0; k < n; k++) {
+            Arrays one = y;
+            for (std::size_t i = 0; i < count; i++) {
+              if (axes[i] != internal::unmapped) one[i] = one_of(y[i], axes[i], k);
+            }
+            results.push_back(row().f(one));
+          }
+          return stack(results);
+        };
+        EXPECT_LT(distance(together, jit(loop)(x)), 1e-13)
+            << "choice " << choice << ", last " << last;
+      }
+    }
+  }
+}
+
+TEST_P(OpTable, JitChangesNothing) {
+  Arrays x = arguments_of(row());
+  EXPECT_LT(distance(jit(row().f)(x), row().f(x)), 1e-14);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, OpTable, ::testing::Range<std::size_t>(0, op_table().size()),
+                         [](const auto& info) {
+                           std::string name = op_table()[info.param].name;
+                           for (char& c : name) c = std::isalnum(c) ? c : '_';
+                           return name + "_" + std::to_string(info.param);
+                         });
+
+}  // namespace
+}  // namespace sturnus::testing
