@@ -1,12 +1,12 @@
-// What a call of a compiled program costs beyond the plugin's own time: the same program on the same
-// resident scalar, once through the C API as bare as it gets, once through LoadedExecutable::run.
+// What a call of a compiled program costs beyond the plugin's own time: the same program on the
+// same resident scalar, once through the C API as bare as it gets, once through
+// LoadedExecutable::run.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
-
-#include <cstdlib>
-
 #include <sturnus/runtime/executable.h>
 #include <sturnus/runtime/plugin_search.h>
+
+#include <cstdlib>
 
 #include "pjrt_c_api.h"
 
@@ -107,8 +107,8 @@ void bare(benchmark::State& state, bool wait) {
   }
 
   destroy_buffer(api, send.buffer);
-  PJRT_LoadedExecutable_Destroy_Args destroy{PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE, nullptr,
-                                             compile.executable};
+  PJRT_LoadedExecutable_Destroy_Args destroy{PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE,
+                                             nullptr, compile.executable};
   check(api, api->PJRT_LoadedExecutable_Destroy(&destroy));
   PJRT_Client_Destroy_Args end{PJRT_Client_Destroy_Args_STRUCT_SIZE, nullptr, client.client};
   check(api, api->PJRT_Client_Destroy(&end));

@@ -1,7 +1,7 @@
 // Compiles a program once and runs it on every device that is here.
-#include <iostream>
-
 #include <sturnus/runtime/executable.h>
+
+#include <iostream>
 
 // y = tanh(a x): StableHLO, the language that every XLA device compiles.
 constexpr char program[] = R"(

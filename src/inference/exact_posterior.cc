@@ -164,7 +164,7 @@ class ExactPosterior::Implementation {
     }
     bool two = model_.lambda_priors.size() == 2;
     double left_out = two ? left_out_of_two : 0;
-    std::vector<PiecewiseDensity::Node> nodes = density_.nodes(two ? 10 : 30, left_out);
+    std::vector<PiecewiseDensity::Node> nodes = density_.nodes(30, left_out);
     for (const PiecewiseDensity::Node& node : nodes) {
       // What a light node leaves out counts as little as the node does.
       double share = std::min(0.5, left_out / (node.weight * static_cast<double>(nodes.size())));

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import Dict, NamedTuple, Optional
+from typing import Dict, NamedTuple, Optional, Tuple
 
 
 class Pin(NamedTuple):
@@ -28,8 +28,9 @@ class Pin(NamedTuple):
 
     package: str
     version: str
-    library: str  # the plugin inside the wheel
+    library: str  # the plugin, or another file, inside the wheel
     wheels: Dict[str, str]  # file name -> SHA-256
+    companions: Tuple["Pin", ...] = ()  # unpacked into the same folder
 
 
 PINS = {
@@ -54,6 +55,42 @@ PINS = {
             "jax_cuda13_pjrt-0.12.0.1-py3-none-manylinux_2_27_aarch64.whl":
                 "40758d042df8c06991b6a1a8016b56e9cefb1ed4c677c062125c3eb71c3dab97",
         },
+        # What XLA compiles for NVIDIA GPUs with, where the CUDA toolkit is not installed.
+        companions=(
+            Pin(
+                package="nvidia-nvvm",
+                version="13.0.88",
+                library="nvidia/cu13/nvvm/libdevice/libdevice.10.bc",
+                wheels={
+                    "nvidia_nvvm-13.0.88-py3-none-manylinux2010_x86_64.manylinux_2_12_x86_64.whl":
+                        "c5f41ffeb6466944a026dfa5317d7d85355c119bbec279205d22f1869d1054e0",
+                    "nvidia_nvvm-13.0.88-py3-none-manylinux2014_aarch64.manylinux_2_17_aarch64.whl":
+                        "c4376a291d72d22a315d9d2f69bdae8f8cd83a627f75bad395cee49a0fe65dc1",
+                },
+            ),
+            Pin(
+                package="nvidia-nvjitlink",
+                version="13.0.88",
+                library="nvidia/cu13/lib/libnvJitLink.so.13",
+                wheels={
+                    "nvidia_nvjitlink-13.0.88-py3-none-manylinux2010_x86_64.manylinux_2_12_x86_64.whl":
+                        "13a74f429e23b921c1109976abefacc69835f2f433ebd323d3946e11d804e47b",
+                    "nvidia_nvjitlink-13.0.88-py3-none-manylinux2014_aarch64.manylinux_2_17_aarch64.whl":
+                        "e931536ccc7d467a98ba1d8b89ff7fa7f1fa3b13f2b0069118cd7f47bff07d0c",
+                },
+            ),
+            Pin(
+                package="nvidia-cuda-runtime",
+                version="13.0.96",
+                library="nvidia/cu13/lib/libcudart.so.13",
+                wheels={
+                    "nvidia_cuda_runtime-13.0.96-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl":
+                        "7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548",
+                    "nvidia_cuda_runtime-13.0.96-py3-none-manylinux2014_aarch64.manylinux_2_17_aarch64.whl":
+                        "ef9bcbe90493a2b9d810e43d249adb3d02e98dd30200d86607d8d02687c43f55",
+                },
+            ),
+        ),
     ),
     "tpu": Pin(
         package="libtpu",
@@ -114,7 +151,7 @@ def download(pin: Pin, wheel: str, folder: Path) -> Path:
     # Fixed tags instead of this Python's, so that every Python gets the same file.
     command = [python, "-m", "pip", "--disable-pip-version-check", "download", "--no-cache-dir", "--no-deps",
                "--only-binary=:all:", "--require-hashes", "--python-version=3.11", "--implementation=cp",
-               "--abi=cp311", "--platform", wheel[:-len(".whl")].split("-")[-1],
+               "--abi=cp311", "--platform", wheel[:-len(".whl")].split("-")[-1].split(".")[-1],
                "--dest", str(folder), "--requirement", str(requirements)]
     print(f"fetch_plugin: downloading {wheel}", file=sys.stderr)
     pip = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -147,7 +184,13 @@ def fetch(name: str, root: Path, wheel_file: Optional[Path] = None) -> Path:
     pin = PINS[name]
     wheel = wheel_for_this_machine(pin)
     target = root.absolute() / "plugins" / name / f"{pin.version}-{pin.wheels[wheel][:12]}"
-    if (target / pin.library).exists():  # a folder gets this name when it is complete
+    # A wheel that the user gives stands alone: its companions are the user's affair too.
+    parts = (pin,) if wheel_file else (pin, *pin.companions)
+
+    def complete():  # a folder gets its name when all is in it
+        return all((target / part.library).exists() for part in parts)
+
+    if complete():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     with open(target.parent / ".lock", "w") as lock:
@@ -156,14 +199,16 @@ def fetch(name: str, root: Path, wheel_file: Optional[Path] = None) -> Path:
         except BlockingIOError:
             print(f"fetch_plugin: waiting for another fetch of {name}", file=sys.stderr)
             fcntl.flock(lock, fcntl.LOCK_EX)
-        if (target / pin.library).exists():
+        if complete():
             return target
         for leftover in target.parent.glob(".partial-*"):  # of killed runs: the lock is ours
             shutil.rmtree(leftover, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=".partial-", dir=target.parent) as partial:
-            source = wheel_file or download(pin, wheel, Path(partial))
             unpacked = Path(partial) / "unpacked"
-            unpack(source, pin.wheels[wheel], unpacked)
+            for part in parts:
+                wheel = wheel_for_this_machine(part)
+                source = wheel_file or download(part, wheel, Path(partial))
+                unpack(source, part.wheels[wheel], unpacked)
             if target.exists():  # someone took files out of it
                 os.replace(target, Path(partial) / "damaged")
             os.replace(unpacked, target)
