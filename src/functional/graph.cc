@@ -164,6 +164,27 @@ Array graph_node(std::unique_ptr<const Op> op) {
   return {LiveNodes::instance().find_or_add(std::move(op), {}, Blame::current()), 0};
 }
 
+namespace {
+
+std::vector<OpFacts>& ops() {
+  static auto& all = *new std::vector<OpFacts>;
+  return all;
+}
+
+}  // namespace
+
+int add_known_op(const OpFacts& facts) {
+  ops().push_back(facts);
+  return static_cast<int>(ops().size());
+}
+
+std::vector<OpFacts> known_ops() {
+  std::vector<OpFacts> all = ops();
+  std::sort(all.begin(), all.end(),
+            [](const OpFacts& a, const OpFacts& b) { return a.name < b.name; });
+  return all;
+}
+
 void throw_no_rule(std::string_view rule, std::string_view op) {
   throw Error(std::string(op) + ": this operation has no " + std::string(rule) + " rule");
 }

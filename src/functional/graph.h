@@ -55,6 +55,8 @@ class Op {
  public:
   virtual ~Op() = default;
   virtual std::string_view name() const = 0;
+  /// The name of the struct, which several ops may share: "choose" for maximum and minimum.
+  virtual std::string_view kind() const = 0;
   virtual std::string parameters() const = 0;
   virtual std::size_t hash() const = 0;
   virtual bool equals(const Op& other) const = 0;

@@ -108,6 +108,15 @@ struct FamilyOf<P> {
   using type = typename P::Family;
 };
 
+/// An op that is compiled into the program, and the rules it has.
+struct OpFacts {
+  std::string_view name;
+  bool jvp, transpose, batch;
+};
+/// All ops, by name. Complete without a list: an op that can be made is in it.
+std::vector<OpFacts> known_ops();
+int add_known_op(const OpFacts& facts);
+
 [[noreturn]] void throw_no_rule(std::string_view rule, std::string_view op);
 
 /// Whatever a rule returned, as a list.
@@ -120,7 +129,7 @@ template <class P>
 class OpOf final : public Op {
  public:
   using Family = typename FamilyOf<P>::type;
-  explicit OpOf(P parameters) : p_(std::move(parameters)) {}
+  explicit OpOf(P parameters) : p_(std::move(parameters)) { (void)known; }
   const P& get() const { return p_; }
 
   std::string_view name() const override {
@@ -130,6 +139,7 @@ class OpOf final : public Op {
       return P::name;
     }
   }
+  std::string_view kind() const override { return P::name; }
   std::string parameters() const override {
     std::string text;
     boost::pfr::for_each_field(
@@ -212,8 +222,20 @@ class OpOf final : public Op {
     return (same_field(boost::pfr::get<I>(p_), boost::pfr::get<I>(other)) && ...);
   }
 
-  P p_;
+  static OpFacts facts() { return {P::name, requires(const P& p, const Arrays& x){p.jvp(x, x, x); }
+  || requires(const P& p, const Arrays& x) { p.jvp(x, x[0], x); }
+  || requires(const P& p, const Arrays& x) { Family::jvp(p, x, x, x); }
+  , requires(const P& p, const Arrays& x, const Mask& m) { p.transpose(x, x, m); }
+  || requires(const P& p, const Arrays& x, const Mask& m) { p.transpose(x[0], x, m); }
+  , requires(const P& p, const Arrays& x, const Mask& m) { p.batch(x, m, 0); }
+  || requires(const P& p, const Arrays& x, const Mask& m) { Family::batch(p, x, m, 0); }
 };
+}  // namespace sturnus::internal
+static inline const int known = add_known_op(facts());
+
+P p_;
+}
+;
 
 /// Applies an op that has several results.
 template <class P>

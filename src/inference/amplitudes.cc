@@ -105,22 +105,19 @@ const std::vector<AmplitudePart>& AmplitudeParts::along(const Pair& g) const {
 
 AmplitudeParts Amplitudes::parts(double left_out) const {
   AmplitudeParts result;
-  // One amplitude is a cut normal, the other is known; both relative to the centre.
+  if (uncut()) {
+    AmplitudePart whole = *unbounded_;
+    whole.mean = {centre_[0] + whole.mean[0], centre_[1] + whole.mean[1]};
+    return {whole.mean, whole.covariance, {}, {{{whole}, {}}}};
+  }
+  // One amplitude is a cut normal, the other is known.
   auto add = [&](std::size_t axis, double other, double weight) {
     TruncatedNormal normal = given_other(axis, other).affine(1, centre_[axis]);
-    auto [mean, variance] = normal.moments();
     AmplitudePart part = {.weight = weight, .cut = axis, .normal = normal};
-    part.mean[axis] = mean;
     part.mean[1 - axis] = centre_[1 - axis] + other;
-    (axis == 0 ? part.covariance.aa : part.covariance.bb) = variance;
-    result.sd_given_other[axis] += weight * std::sqrt(variance);
     result.with_normal[axis].push_back(part);
   };
-  if (uncut()) {
-    result.with_normal[0] = {*unbounded_};
-    result.with_normal[0][0].mean = {centre_[0] + unbounded_->mean[0],
-                                     centre_[1] + unbounded_->mean[1]};
-  } else if (priors_.size() == 1) {
+  if (priors_.size() == 1) {
     add(0, 0, 1);
   } else {
     for (std::size_t axis : {0, 1}) {
@@ -129,16 +126,24 @@ AmplitudeParts Amplitudes::parts(double left_out) const {
       }
     }
   }
-  for (const AmplitudePart& part : result.with_normal[0]) {
-    result.mean[0] += part.weight * part.mean[0];
-    result.mean[1] += part.weight * part.mean[1];
+  result.sd_given_other = {1 / std::sqrt(precision_.aa), 1 / std::sqrt(precision_.bb)};
+  std::size_t axis = priors_.size() - 1, other = 1 - axis;
+  std::vector<TruncatedNormal::Moments> moments;
+  for (const AmplitudePart& part : result.with_normal[axis]) {
+    moments.push_back(part.normal.moments());
+    result.mean[axis] += part.weight * moments.back().mean;
+    result.mean[other] += part.weight * part.mean[other];
   }
-  for (const AmplitudePart& part : result.with_normal[0]) {
-    double a = part.mean[0] - result.mean[0], b = part.mean[1] - result.mean[1];
-    result.covariance.aa += part.weight * (part.covariance.aa + a * a);
-    result.covariance.ab += part.weight * (part.covariance.ab + a * b);
-    result.covariance.bb += part.weight * (part.covariance.bb + b * b);
+  double variance = 0, other_variance = 0, covariance = 0;
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    const AmplitudePart& part = result.with_normal[axis][i];
+    double u = moments[i].mean - result.mean[axis], v = part.mean[other] - result.mean[other];
+    variance += part.weight * (moments[i].variance + u * u);
+    other_variance += part.weight * v * v;
+    covariance += part.weight * u * v;
   }
+  result.covariance = axis == 0 ? SymmetricPair{variance, covariance, other_variance}
+                                : SymmetricPair{other_variance, covariance, variance};
   return result;
 }
 

@@ -32,8 +32,8 @@ struct SymmetricPair {
 /// amplitude is known.
 struct AmplitudePart {
   double weight = 1;
-  Pair mean = {0, 0};
-  SymmetricPair covariance = {};
+  Pair mean = {0, 0};                   // of the uncut normal; or the known amplitude
+  SymmetricPair covariance = {};        // of the uncut normal
   std::optional<std::size_t> cut = {};  // which amplitude the cut normal is
   TruncatedNormal normal = TruncatedNormal::normal(0, 1);
 
@@ -41,13 +41,14 @@ struct AmplitudePart {
   TruncatedNormal along(const Pair& g) const;
 };
 
-/// The posterior of c as parts whose weights add to 1. Two amplitudes that are cut can be taken
-/// apart in two ways, with the one or the other known in each part.
+/// The posterior of c, and how to take it apart so that the weights of the parts add to 1. For two
+/// amplitudes that are cut there are two ways, with the one or the other known in each part.
 struct AmplitudeParts {
   Pair mean = {0, 0};
-  SymmetricPair covariance;
+  SymmetricPair covariance = {};
   Pair sd_given_other = {0, 0};
-  std::array<std::vector<AmplitudePart>, 2> with_normal;  // the second is empty if there is one way
+  std::array<std::vector<AmplitudePart>, 2> with_normal =
+      {};  // the second is empty if there is one way
 
   /// The way whose parts are smoothest in g . c.
   const std::vector<AmplitudePart>& along(const Pair& g) const;

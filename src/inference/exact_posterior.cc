@@ -164,7 +164,7 @@ class ExactPosterior::Implementation {
     }
     bool two = model_.lambda_priors.size() == 2;
     double left_out = two ? left_out_of_two : 0;
-    std::vector<PiecewiseDensity::Node> nodes = density_.nodes(30, left_out);
+    std::vector<PiecewiseDensity::Node> nodes = density_.nodes(two ? 20 : 30, left_out);
     for (const PiecewiseDensity::Node& node : nodes) {
       // What a light node leaves out counts as little as the node does.
       double share = std::min(0.5, left_out / (node.weight * static_cast<double>(nodes.size())));
@@ -242,10 +242,18 @@ class ExactPosterior::Implementation {
     }
     double highest = -std::numeric_limits<double>::infinity();
     auto log_density = [&](double first, double second) {
-      double value = amplitudes_at({first, second}).log_integral(highest - 100);
+      double value = amplitudes_at({first, second}).log_integral(highest - 60);
       highest = std::max(highest, value);
       return value;
     };
+    // A first look, so that little care goes where the posterior is not.
+    const int looks = 20;
+    for (int i = 0; i < looks * looks; ++i) {
+      auto at = [&](const PiecewiseDensity::Axis& axis, int k) {
+        return axis.low + (axis.high - axis.low) * (k + 0.5) / looks;
+      };
+      log_density(at(axes.front(), i / looks), at(axes.back(), i % looks));
+    }
     return PiecewiseDensity(log_density, axes);
   }
 

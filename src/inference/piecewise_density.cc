@@ -243,7 +243,7 @@ PiecewiseDensity::PiecewiseDensity(const LogDensity& log_density, const std::vec
 std::vector<PiecewiseDensity::Node> PiecewiseDensity::nodes(std::size_t per_axis,
                                                             double left_out) const {
   const Rule& rule0 = rule(per_axis);
-  const Rule& rule1 = rule(nodes_[1] == 1 ? 1 : per_axis == 30 ? 10 : per_axis);
+  const Rule& rule1 = rule(nodes_[1] == 1 ? 1 : per_axis);
   std::vector<Node> nodes;
   for (const Cell& cell : cells_) {
     double area = 0.25 * cell.box[0].length() * cell.box[1].length();

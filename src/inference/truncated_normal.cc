@@ -9,7 +9,7 @@
 namespace sturnus {
 namespace {
 
-using Gauss = boost::math::quadrature::gauss<double, 30>;
+using boost::math::quadrature::gauss;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -28,7 +28,8 @@ double reach(double d) { return 80 / (d + std::sqrt(d * d + 80)); }
 double half_normal_integral(double d, double end) {
   if (end <= 0) return 0;
   if (end * (1 + d) < 1) {
-    return Gauss::integrate([d](double s) { return std::exp(-s * (d + 0.5 * s)); }, 0.0, end);
+    auto integrand = [d](double s) { return std::exp(-s * (d + 0.5 * s)); };
+    return gauss<double, 10>::integrate(integrand, 0.0, end);
   }
   double beyond = 0;
   if (end < reach(d)) {
@@ -120,14 +121,21 @@ double TruncatedNormal::quantile(double probability) const {
 TruncatedNormal::Moments TruncatedNormal::moments() const {
   double end = reach(d_);
   if (below_ >= end && above_ >= end) return {anchor_, sd_ * sd_};
-  auto weight = [this](double s) { return std::exp(-s * (d_ + 0.5 * s)) / total_; };
-  auto first = [&](double s) { return s * weight(s); };
-  double below = std::min(below_, end), above = std::min(above_, end);
-  double mean = Gauss::integrate(first, 0.0, above) - Gauss::integrate(first, 0.0, below);
-  auto second = [&](double s) { return (s - mean) * (s - mean) * weight(s); };
-  auto mirrored = [&](double s) { return (s + mean) * (s + mean) * weight(s); };
-  double variance = Gauss::integrate(second, 0.0, above) + Gauss::integrate(mirrored, 0.0, below);
-  return {anchor_ + sd_ * mean, sd_ * sd_ * variance};
+  double first = 0, second = 0;
+  auto add = [&](double sign, double length) {
+    using Gauss = gauss<double, 30>;
+    for (std::size_t i = 0; i < Gauss::abscissa().size(); ++i) {
+      for (double node : {-Gauss::abscissa()[i], Gauss::abscissa()[i]}) {
+        double s = 0.5 * length * (1 + node);
+        double mass = 0.5 * length * Gauss::weights()[i] * std::exp(-s * (d_ + 0.5 * s)) / total_;
+        first += mass * sign * s;
+        second += mass * s * s;
+      }
+    }
+  };
+  if (below_ > 0) add(-1, std::min(below_, end));
+  if (above_ > 0) add(1, std::min(above_, end));
+  return {anchor_ + sd_ * first, sd_ * sd_ * (second - first * first)};
 }
 
 }  // namespace sturnus

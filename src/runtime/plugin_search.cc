@@ -117,14 +117,16 @@ fs::path own_file() {
 // Everywhere but Python's packages, which take a process to find.
 std::vector<Place> own_places() {
   std::vector<Place> result;
-  std::string cache = environment("STURNUS_CACHE");
-  if (!cache.empty()) add_cache(result, "STURNUS_CACHE", cache);
   // Either a cache, or a folder that the build was pointed to.
   fs::path build = STURNUS_BUILD_CACHE;
-  if (is_file(build / "xla_cpu_pjrt.so")) {
+  std::string cache = environment("STURNUS_CACHE");
+  if (!cache.empty()) {
+    add_cache(result, "STURNUS_CACHE", cache);
+  } else if (is_file(build / "xla_cpu_pjrt.so")) {
     result.push_back({"the build's plugin", build.parent_path().parent_path()});
+  } else {
+    add_cache(result, "the build's cache", build);
   }
-  add_cache(result, "the build's cache", build);
   add_cache(result, "the user's data folder", user_data_folder());
   for (const char* library : {"lib", "lib64"}) {
     result.push_back(

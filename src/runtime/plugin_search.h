@@ -2,7 +2,7 @@
 //   1. the name itself, when it is a path;
 //   2. STURNUS_PLUGIN_<NAME>, a file;
 //   3. PJRT_NAMES_AND_LIBRARY_PATHS=name:file,name:file (as JAX reads it);
-//   4. the cache of the build that made this library ($STURNUS_CACHE when set);
+//   4. $STURNUS_CACHE, or without it the cache of the build that made this library;
 //   5. the user's data folder, where `sturnus plugins install` puts them;
 //   6. <prefix>/lib/sturnus beside an installed library or program;
 //   7. site-packages of the active Python: $VIRTUAL_ENV, $CONDA_PREFIX, PYTHONPATH, python3 on

@@ -67,7 +67,8 @@ def read_blocks(file, name):
 
 
 def broken_links(file):
-    for link in re.findall(r"\]\(([^)#:\s]+)[^):]*\)", file.read_text()):
+    prose = re.sub(r"^```.*?^```$", "", file.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\(([^)#:\s]+)[^):]*\)", prose):
         if not (file.parent / link).exists():
             yield f"{file.relative_to(ROOT)}: the link to {link} leads nowhere"
 

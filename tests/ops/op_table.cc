@@ -1,8 +1,10 @@
 #include "tests/ops/op_table.h"
 
+#include <sturnus/functional/control_flow.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/dot.h>
+#include <sturnus/ops/index.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/transcendental.h>
@@ -223,6 +225,45 @@ std::vector<Row> make_table() {
        {{2, 3}}},
       {"linspace", [](const Arrays& x) { return linspace(x[0], x[1], 5); }, {{}, {}}},
       {"eye", [](const Arrays& x) { return matmul(x[0], eye(3, DType::f64)); }, {{2, 3}}},
+      // dynamic positions
+      {"dynamic_slice",
+       [](const Arrays& x) {
+         Array i = convert(floor(0.0 * x[1]), DType::i32) + 1;
+         return x[1] * dynamic_slice(x[0], {i, Array(0)}, {2, 3});
+       },
+       {{4, 3}, {}}},
+      {"dynamic_update_slice",
+       [](const Arrays& x) {
+         Array i = convert(floor(0.0 * x[2]), DType::i32) + 1;
+         return x[2] * dynamic_update_slice(x[0], x[1], {i, Array(0)});
+       },
+       {{4, 3}, {2, 3}, {}}},
+      // loops
+      {"scan",
+       [](const Arrays& x) {
+         return fori_loop(
+             0, 3, [&](Array, Array y) { return sin(y) * x[1] + x[0]; }, x[0]);
+       },
+       {{3}, {3}},
+       -1.5,
+       1.5,
+       {},
+       2},
+      {"while",
+       [](const Arrays& x) {
+         auto step = [&](const std::pair<Array, Array>& s) {
+           return std::pair(s.first + 1, sin(s.second) * x[1]);
+         };
+         auto more = [](const std::pair<Array, Array>& s) { return s.first < 3; };
+         return while_loop(more, step, std::pair(Array(0), x[0])).second;
+       },
+       {{3}, {3}},
+       -1.5,
+       1.5,
+       {},
+       3,
+       1e-6,
+       /*reverse=*/false},
   };
   return rows;
 }

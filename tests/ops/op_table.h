@@ -18,6 +18,7 @@ struct Row {
   std::function<double(const std::vector<double>&)> scalar = {};  // elementwise reference
   int order = 3;                                                  // derivatives to check
   double tolerance = 1e-6;                                        // relative, of a derivative
+  bool reverse = true;                                            // whether it has reverse mode
 };
 
 const std::vector<Row>& op_table();

@@ -665,8 +665,7 @@ TEST(Launch, SaysWhatIsWrong) {
             (Floats{2, 4, 6, 8}));
 }
 
-// --------------------------------------------------------------------------------- choice of
-// device
+// ------------------------------------------------------------------------------- choice of device
 
 TEST(Device, OfAPortableProgramIsChosenAtEachRun) {
   LoadedExecutable program = cpu().compile(programs::twice, {.portable = true});

@@ -22,11 +22,12 @@ using testing::StartsWith;
 class PluginSearch : public testing::Test {
  protected:
   PluginSearch() {
-    for (const char* name : {"PJRT_NAMES_AND_LIBRARY_PATHS", "STURNUS_CACHE", "VIRTUAL_ENV",
-                             "CONDA_PREFIX", "PYTHONPATH", "XDG_DATA_HOME"}) {
+    for (const char* name : {"PJRT_NAMES_AND_LIBRARY_PATHS", "VIRTUAL_ENV", "CONDA_PREFIX",
+                             "PYTHONPATH", "XDG_DATA_HOME"}) {
       set(name, std::nullopt);
     }
-    std::vector<std::string> plugins;  // that the user has chosen
+    set("STURNUS_CACHE", (folder.path() / "no cache").string());  // instead of the build's
+    std::vector<std::string> plugins;                             // that the user has chosen
     for (char** entry = environ; *entry != nullptr; entry++) {
       std::string name = *entry;
       if (name.starts_with("STURNUS_PLUGIN_")) plugins.push_back(name.substr(0, name.find('=')));
@@ -65,7 +66,7 @@ class PluginSearch : public testing::Test {
 // ------------------------------------------------------------------------------------- the order
 
 // Every place but the prefix beside this program, from the last to the first: each wins over those
-// before. The platform has a name that no build's cache has a plugin for.
+// before.
 TEST_F(PluginSearch, HasAnOrder) {
   const fs::path wheel = fs::path("xla_plugins") / "xla_bird_pjrt" / "xla_bird_pjrt.so";
   const auto below = [&](const char* place) { return folder.path() / place; };
@@ -213,7 +214,6 @@ TEST_F(PluginSearch, ListsEveryPlaceWhenThereIsNone) {
         std::string("$PJRT_NAMES_AND_LIBRARY_PATHS"),
         (folder.path() / "cache/plugins").string() + " (STURNUS_CACHE)",
         (folder.path() / "cache/plugins/finch/1.0").string() + " (STURNUS_CACHE)",
-        std::string("(the build's cache)"),
         (folder.path() / "home/.local/share/sturnus/plugins").string() +
             " (the user's data folder)",
         std::string("(the installed prefix)"),

@@ -301,7 +301,7 @@ TEST(Plugin, IsRefusedWhenItIsNone) {
       {write("header.so", library.substr(0, 30)), "is not a shared library that loads here: "},
       {write("start.so", library.substr(0, 100)), "is incomplete: the end of the file is missing"},
       {write("page.so", library.substr(0, 4096)), "is incomplete: the end of the file is missing"},
-      {write("half.so", library.substr(0, library.size() / 2)), "is incomplete: "},
+      {write("part.so", library.substr(0, library.size() / 16)), "is incomplete: "},
       {"/dev/null", "is not a shared library that loads here: "},
       {math_library(), "is a shared library but not a PJRT plugin: it has no function GetPjrtApi"},
   };
