@@ -116,7 +116,7 @@ TYPED_TEST(TypedBuffer, OfOneElementIsAnItem) {
 
 // ---------------------------------------------------------------------------------------- strides
 
-// A dense block of memory of `extents`, and how an array of `shape` lies in it.
+// How an array of `shape` lies in a block of memory.
 struct Layout {
   const char* name;
   std::size_t elements;  // of the block

@@ -223,7 +223,7 @@ const Cycle cycles[] = {
        Buffer s = Buffer::scalar(cpu().device(), 1.0f);
        program.run({&a, &s})[0].to_vector<float>();
      }},
-    {"compile", 40, 65536,
+    {"compile", 30, 65536,
      [] {
        LoadedExecutable program = cpu().compile(programs::twice);
        Buffer a = vector_of({1, 2, 3, 4});

@@ -42,7 +42,7 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   return files;
 }
 
-// ------------------------------------------------------------------------------- the cache alone
+// -------------------------------------------------------------------------------- the cache alone
 
 class Cache : public testing::Test {
  protected:
@@ -167,7 +167,7 @@ TEST_F(Cache, LeavesNothingBehindWhenTheDiskIsFull) {
   EXPECT_EQ(load("key"), "small");
 }
 
-// ------------------------------------------------------------------------------ concurrent writers
+// ----------------------------------------------------------------------------- concurrent writers
 
 std::string value_of(int writer, int round) {
   return std::to_string(writer) + ":" +

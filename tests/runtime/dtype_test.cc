@@ -13,7 +13,7 @@
 namespace sturnus {
 namespace {
 
-// ----------------------------------------------------------------------------------------- facts
+// ------------------------------------------------------------------------------------------ facts
 
 struct Row {
   DType dtype;
@@ -66,7 +66,7 @@ static_assert(stands_for<std::complex<double>>(DType::c128));
 static_assert(sizeof(f16) == 2 && sizeof(bf16) == 2);
 static_assert(std::is_trivially_copyable_v<f16> && std::is_trivially_copyable_v<bf16>);
 
-// ---------------------------------------------------------------------------------- conversions
+// ------------------------------------------------------------------------------------ conversions
 
 // A 16-bit float with `exponent_bits`: its values by arithmetic on doubles, which hold them all.
 struct Format {
@@ -184,7 +184,7 @@ TEST(F16, AgreesWithTheCompiler) {
 }
 #endif
 
-// ------------------------------------------------------------------------------------ ArrayType
+// -------------------------------------------------------------------------------------- ArrayType
 
 TEST(ArrayType, PrintsAndCounts) {
   struct {

@@ -44,7 +44,7 @@ Floats product(const Floats& a, const Floats& b, std::size_t n, std::size_t k, s
   return c;
 }
 
-// ------------------------------------------------- programs, and what they give by plain loops
+// ---------------------------------------------------- programs, and what they give by plain loops
 
 // f32[1000], f32[1000] -> f32[1000], f32[]: c = tanh(a b) + a, and the sum of c.
 constexpr std::string_view fused = R"(module @fused {
@@ -199,7 +199,7 @@ void check_loop(const LoadedExecutable& program, const Device& device) {
   }
 }
 
-// ------------------------------------------------------------------------------------------- run
+// -------------------------------------------------------------------------------------------- run
 
 TEST(Run, GivesWhatPlainLoopsGive) {
   for (const Case& one : cases()) check(cpu().compile(one.text), one, cpu().device());
@@ -280,7 +280,7 @@ TEST(Run, OutlivesItsArgumentsAndProgram) {
   EXPECT_EQ(result.to_vector<float>(), slow_result().to_vector<float>());
 }
 
-// --------------------------------------------------------------------------- errors of arguments
+// ---------------------------------------------------------------------------- errors of arguments
 
 TEST(Run, SaysWhatIsWrongWithItsArguments) {
   LoadedExecutable program = cpu().compile(dot);
@@ -410,7 +410,7 @@ TEST(Donate, SaysWhatIsWrong) {
   EXPECT_FALSE(p.a.released());
 }
 
-// ------------------------------------------------------------------------------------ many devices
+// ----------------------------------------------------------------------------------- many devices
 
 // One argument list per device.
 struct Lists {
@@ -706,8 +706,7 @@ TEST(Device, ThatIsNotThereIsRefused) {
   }
 }
 
-// ------------------------------------------------------------------------------------------
-// compile
+// ---------------------------------------------------------------------------------------- compile
 
 TEST(Compile, TakesXlaFlagsOfEveryType) {
   auto kernels = [](const std::map<std::string, XlaFlag>& flags) {
@@ -771,8 +770,7 @@ TEST(Compile, RefusesWhatIsNoProgram) {
   }
 }
 
-// ------------------------------------------------------------------------------- what a program
-// says
+// ---------------------------------------------------------------------------- what a program says
 
 TEST(Executable, KnowsItsTypes) {
   for (const Case& one : cases()) {
@@ -829,8 +827,7 @@ TEST(Executable, IsACheapHandle) {
   EXPECT_EQ(copy.run({&a})[0].to_vector<float>(), program.run({&a})[0].to_vector<float>());
 }
 
-// ----------------------------------------------------------------------------- serialise and
-// reload
+// --------------------------------------------------------------------------- serialise and reload
 
 TEST(Load, GivesAProgramThatRunsTheSame) {
   for (const Case& one : cases()) {
