@@ -18,8 +18,8 @@ void run_experiment(std::ostream&, const std::string& name) {
   }
   throw Error(
       "run: " + name +
-      " cannot run yet: this version has the runtime (devices, transfers, compilation), but "
-      "not yet the transforms and the ensembles that the experiment is made of. What works: "
+      " cannot run yet: this version has the runtime and the core of the transforms, but "
+      "not yet the ensembles that the experiment is made of. What works: "
       "`sturnus devices`, `sturnus plugins`, `sturnus compile`");
 }
 
