@@ -16,11 +16,10 @@ void run_experiment(std::ostream&, const std::string& name) {
     throw Error("run: there is no experiment \"" + name +
                 "\". Planned are exponential, damped_oscillator, advection and lotka_volterra");
   }
-  throw Error(
-      "run: " + name +
-      " cannot run yet: this version has the runtime and the core of the transforms, but "
-      "not yet the ensembles that the experiment is made of. What works: "
-      "`sturnus devices`, `sturnus plugins`, `sturnus compile`");
+  throw Error("run: " + name +
+              " cannot run yet: this version has the runtime and the core of the transforms, but "
+              "not yet the ensembles that the experiment is made of. What works: "
+              "`sturnus devices`, `sturnus plugins`, `sturnus compile`");
 }
 
 }  // namespace sturnus::app
