@@ -26,7 +26,7 @@ Amplitudes::Amplitudes(std::span<const Pair> basis, std::span<const double> y, d
   double determinant = precision_.determinant();
   bool determined = determinant > 1e-10 * precision_.aa * precision_.bb;
   SymmetricPair covariance;
-  if (priors_.size() == 1 && precision_.aa > 0) covariance.aa = 1 / precision_.aa;
+  if (priors_.size() == 1 && precision_.aa > 1e-300) covariance.aa = 1 / precision_.aa;
   if (priors_.size() == 2 && determined) {
     covariance = {precision_.bb / determinant, -precision_.ab / determinant,
                   precision_.aa / determinant};
@@ -126,7 +126,12 @@ AmplitudeParts Amplitudes::parts(double left_out) const {
       }
     }
   }
-  result.sd_given_other = {1 / std::sqrt(precision_.aa), 1 / std::sqrt(precision_.bb)};
+  for (std::size_t i = 0; i < priors_.size(); ++i) {
+    // About that of the normal, and never more than the prior's.
+    double length = priors_[i].high - priors_[i].low;
+    double precision = i == 0 ? precision_.aa : precision_.bb;
+    result.sd_given_other[i] = 1 / std::sqrt(precision + 12 / (length * length));
+  }
   std::size_t axis = priors_.size() - 1, other = 1 - axis;
   std::vector<TruncatedNormal::Moments> moments;
   for (const AmplitudePart& part : result.with_normal[axis]) {

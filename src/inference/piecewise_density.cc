@@ -34,46 +34,55 @@ std::array<double, order + 1> legendre(double u) {
   return p;
 }
 
-/// Nodes and weights on [-1, 1], and the matrix from values at the nodes to Legendre coefficients.
+/// Nodes and weights on [-1, 1].
 struct Rule {
   std::vector<double> x, weight;
-  std::vector<double> transform;  // [coefficient][node]
-
-  explicit Rule(std::vector<double> nodes, std::vector<double> weights)
-      : x(std::move(nodes)), weight(std::move(weights)) {
-    std::size_t n = std::min(x.size(), order);
-    transform.resize(n * x.size());
-    for (std::size_t i = 0; i < n; ++i) {
-      auto p = legendre(x[i]);
-      for (std::size_t k = 0; k < n; ++k) {
-        transform[k * n + i] = (static_cast<double>(k) + 0.5) * weight[i] * p[k];
-      }
-    }
-  }
 };
 
 /// The Gauss rule with an even number of nodes.
 template <unsigned n>
 Rule gauss_rule() {
   using Gauss = boost::math::quadrature::gauss<double, n>;
-  std::vector<double> x, weight;
+  Rule rule;
   for (double side : {-1.0, 1.0}) {
     for (std::size_t i = 0; i < n / 2; ++i) {
-      x.push_back(side * Gauss::abscissa()[i]);
-      weight.push_back(Gauss::weights()[i]);
+      rule.x.push_back(side * Gauss::abscissa()[i]);
+      rule.weight.push_back(Gauss::weights()[i]);
     }
   }
-  std::reverse(x.begin(), x.begin() + n / 2);
-  std::reverse(weight.begin(), weight.begin() + n / 2);
-  return Rule(std::move(x), std::move(weight));
+  return rule;
 }
 
 const Rule& rule(std::size_t n) {
-  static const std::map<std::size_t, Rule> rules = {{1, Rule({0}, {2})},
+  static const std::map<std::size_t, Rule> rules = {{1, Rule{{0}, {2}}},
                                                     {10, gauss_rule<10>()},
                                                     {order, gauss_rule<order>()},
                                                     {30, gauss_rule<30>()}};
   return rules.at(n);
+}
+
+/// Nodes in ascending order, so that neighbours are neighbours, and the matrix from values at them
+/// to Legendre coefficients.
+struct Transform {
+  std::vector<double> x;
+  std::vector<double> matrix;  // [coefficient][node]
+
+  explicit Transform(std::size_t n) : x(rule(n).x), matrix(n * n) {
+    std::vector<double> weight = rule(n).weight;
+    std::reverse(x.begin(), x.begin() + n / 2);
+    std::reverse(weight.begin(), weight.begin() + n / 2);
+    for (std::size_t i = 0; i < n; ++i) {
+      auto p = legendre(x[i]);
+      for (std::size_t k = 0; k < n; ++k) {
+        matrix[k * n + i] = (static_cast<double>(k) + 0.5) * weight[i] * p[k];
+      }
+    }
+  }
+};
+
+const Transform& transform(std::size_t n) {
+  static const Transform one(1), full(order);
+  return n == 1 ? one : full;
 }
 
 /// The series sum_k c_k P_k(u) and its integral from -1.
@@ -103,13 +112,13 @@ double series_quantile(const std::vector<double>& c, double share) {
 
 PiecewiseDensity::Cell PiecewiseDensity::evaluate(const LogDensity& log_density,
                                                   std::array<Range, 2> box) const {
-  const Rule& rule0 = rule(nodes_[0]);
-  const Rule& rule1 = rule(nodes_[1]);
+  const Transform& transform0 = transform(nodes_[0]);
+  const Transform& transform1 = transform(nodes_[1]);
   std::size_t n0 = nodes_[0], n1 = nodes_[1];
   std::vector<double> logs(n0 * n1);
   for (std::size_t i = 0; i < n0; ++i) {
     for (std::size_t j = 0; j < n1; ++j) {
-      double x = box[0].at(rule0.x[i]), y = box[1].at(rule1.x[j]);
+      double x = box[0].at(transform0.x[i]), y = box[1].at(transform1.x[j]);
       logs[i * n1 + j] = log_density(x, y);
       if (!(logs[i * n1 + j] < infinity) || logs[i * n1 + j] == -infinity) {
         throw Error("PiecewiseDensity: the log density is " + std::to_string(logs[i * n1 + j]) +
@@ -143,7 +152,7 @@ PiecewiseDensity::Cell PiecewiseDensity::evaluate(const LogDensity& log_density,
   for (std::size_t k = 0; k < n0; ++k) {
     for (std::size_t i = 0; i < n0; ++i) {
       for (std::size_t j = 0; j < n1; ++j) {
-        half[k * n1 + j] += rule0.transform[k * n0 + i] * values[i * n1 + j];
+        half[k * n1 + j] += transform0.matrix[k * n0 + i] * values[i * n1 + j];
       }
     }
   }
@@ -151,7 +160,7 @@ PiecewiseDensity::Cell PiecewiseDensity::evaluate(const LogDensity& log_density,
   for (std::size_t k = 0; k < n0; ++k) {
     for (std::size_t l = 0; l < n1; ++l) {
       for (std::size_t j = 0; j < n1; ++j) {
-        cell.coefficients[k * n1 + l] += rule1.transform[l * n1 + j] * half[k * n1 + j];
+        cell.coefficients[k * n1 + l] += transform1.matrix[l * n1 + j] * half[k * n1 + j];
       }
     }
   }

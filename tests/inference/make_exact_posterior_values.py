@@ -147,7 +147,7 @@ def case(name, kind, run, amplitude_box, lambda_box, resolution):
         boxes[i][1] = x
         cut, _ = integrate(kind, data, boxes[: len(amplitude_box)], boxes[len(amplitude_box) :], resolution, False, scale)
         rows.append((mean[i], sd[i], x, cut.total / whole.total))
-    print(f'    {{"{name}", Kind::{kind}, {run},')
+    print(f'    {{"{name}", Kind::{kind}, {run}, {"false" if name.endswith("cut") else "true"},')
     print("     {" + ", ".join(f"{{{low!r}, {high!r}}}" for low, high in amplitude_box + lambda_box) + "},")
     print(f"     {log_evidence:.12g},")
     print("     {" + ",\n      ".join("{" + ", ".join(f"{v:.12g}" for v in row) + "}" for row in rows) + "},")
@@ -178,6 +178,7 @@ struct RecordedPosterior {
   const char* name;
   Kind kind;
   int run;
+  bool is_default_prior;
   std::vector<Prior> priors;
   double log_evidence;
   std::vector<Marginal> marginals;
@@ -204,5 +205,4 @@ if __name__ == "__main__":
     case("fixed_phase_2", "fixed", 2, [(0.0, 1.5)], [omega, zeta], size(50, 12, 4))
     case("free_phase_0", "free", 0, [(-5.0, 5.0)] * 2, [omega, zeta], size(40, 10, 10))
     case("free_phase_1", "free", 1, [(-5.0, 5.0)] * 2, [omega, zeta], size(40, 10, 10))
-    case("free_phase_cut", "free", 0, [(-1.5, 1.5), (-0.1, 0.2)], [omega, zeta], size(40, 10, 6))
     print(FOOTER)
