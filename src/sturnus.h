@@ -2,8 +2,13 @@
 #pragma once
 
 #include <sturnus/functional/array.h>
+#include <sturnus/functional/checkpoint.h>
+#include <sturnus/functional/collective.h>
 #include <sturnus/functional/control_flow.h>
+#include <sturnus/functional/custom.h>
 #include <sturnus/functional/grad.h>
+#include <sturnus/functional/jacobian.h>
+#include <sturnus/functional/jet.h>
 #include <sturnus/functional/jit.h>
 #include <sturnus/functional/tree.h>
 #include <sturnus/functional/vmap.h>

@@ -2,6 +2,7 @@
 #include <sturnus/functional/graph.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <mutex>
@@ -153,10 +154,16 @@ void set_default_device(const Device& device) {
 
 namespace {
 
-std::string element_text(const double value) {
+// The shortest decimal that reads back as the same number, for f64 to eight digits.
+template <class T>
+std::string element_text(T value) {
   char text[32];
-  std::snprintf(text, sizeof(text), "%.8g", value);
-  return text;
+  if constexpr (std::is_same_v<T, double>) {
+    std::snprintf(text, sizeof(text), "%.8g", value);
+    return text;
+  } else {
+    return {text, std::to_chars(text, text + sizeof(text), static_cast<float>(value)).ptr};
+  }
 }
 
 // Rows of numbers in brackets, the long middle of an axis left out as NumPy does.
@@ -192,13 +199,12 @@ std::vector<std::string> texts(const Array& array) {
     if constexpr (std::is_same_v<T, bool>) {
       result.push_back(value ? "true" : "false");
     } else if constexpr (requires { value.imag(); }) {
-      result.push_back(element_text(static_cast<double>(value.real())) +
-                       (std::signbit(value.imag()) ? "-" : "+") +
-                       element_text(std::abs(static_cast<double>(value.imag()))) + "i");
+      result.push_back(element_text(value.real()) + (std::signbit(value.imag()) ? "-" : "+") +
+                       element_text(std::abs(value.imag())) + "i");
     } else if constexpr (std::is_integral_v<T>) {
       result.push_back(std::to_string(value));
     } else {
-      result.push_back(element_text(static_cast<double>(static_cast<float>(value))));
+      result.push_back(element_text(value));
     }
   }
   std::size_t width = 0;

@@ -1,7 +1,11 @@
 #include "src/functional/body.h"
 
+#include <sturnus/functional/print.h>
+#include <sturnus/functional/transform.h>
+
 #include <unordered_set>
 
+#include "src/functional/lists.h"
 #include "src/ops/structural.h"
 
 namespace sturnus::internal {
@@ -33,34 +37,31 @@ bool Body::operator==(const Body& other) const {
                     [](const Array& a, const Array& b) { return a.same(b); });
 }
 
-std::string Body::str() const {
-  return "{" + std::to_string(reachable(outputs).size()) + " nodes}";
-}
+std::string Body::str() const { return print_graph(leaves(), {}, outputs); }
 
-Closed close(const Arrays& outputs, const Arrays& roots) {
-  std::unordered_set<const Node*> inside;
+namespace {
+
+// `nodes` are the nodes inside, inputs before users.
+Closed close_around(const std::vector<const Node*>& nodes, const Arrays& outputs,
+                    const Arrays& roots) {
+  std::unordered_set<const Node*> inside(nodes.begin(), nodes.end());
   for (const Array& root : roots) inside.insert(root.node().get());
-  std::vector<const Node*> nodes = dependents(outputs, roots);
-  inside.insert(nodes.begin(), nodes.end());
 
   Arrays captured;
-  std::unordered_set<const Node*> seen;
-  // What does not change inside is computed once, outside; but repeating elements is left inside,
-  // so that the loop does not carry large copies of small things.
-  std::vector<Array> waiting(outputs.rbegin(), outputs.rend());
+  Arrays waiting(outputs.rbegin(), outputs.rend());
   for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
     waiting.insert(waiting.end(), (*it)->inputs.begin(), (*it)->inputs.end());
   }
-  Image seen_values;
+  Image seen;
   while (!waiting.empty()) {
     Array value = waiting.back();
     waiting.pop_back();
     const Node* node = value.node().get();
-    if (inside.count(node) > 0 || seen_values.has(value)) continue;
-    seen_values.set(value, value);
-    bool is_number = splat(value).has_value();
+    if (inside.count(node) > 0 || seen.has(value)) continue;
+    seen.set(value, value);
+    if (splat(value)) continue;
+    // Repeating elements is left inside, so that no large copies of small things are captured.
     bool repeats = as<Broadcast>(value) != nullptr || as<Reshape>(value) != nullptr;
-    if (is_number) continue;
     if (repeats) {
       waiting.push_back(node->inputs[0]);
     } else {
@@ -74,6 +75,29 @@ Closed close(const Arrays& outputs, const Arrays& roots) {
   closed.body.outputs = substitute(outputs, from, closed.body.leaves());
   closed.captured = std::move(captured);
   return closed;
+}
+
+}  // namespace
+
+Closed close(const Arrays& outputs, const Arrays& roots) {
+  return close_around(dependents(outputs, roots), outputs, roots);
+}
+
+Closed close_since(const Arrays& outputs, std::uint64_t since) {
+  std::vector<const Node*> nodes;
+  for (const Node* node : reachable(outputs)) {
+    bool leaf = node->inputs.empty() && !splat(Array(node->shared_from_this(), 0));
+    if (node->id >= since && !leaf) nodes.push_back(node);
+  }
+  return close_around(nodes, outputs, {});
+}
+
+Closed spread_body(const Body& body, const Arrays& x, const Mask& mapped, std::int64_t n) {
+  Arrays roots = placeholders(types_of(x), "vmap");
+  Mask out;
+  Arrays outputs = spread_call(body, roots, mapped, n, out);
+  outputs = all_mapped(outputs, out, Mask(outputs.size(), true), n);
+  return close(outputs, roots);
 }
 
 }  // namespace sturnus::internal

@@ -27,7 +27,14 @@ struct Closed {
   Arrays captured;  // values of the graph around that the outputs use
 };
 
-/// Makes a body of `outputs`, which depend on `roots` and on values of the graph around.
+/// Makes a body of `outputs`, which depend on `roots` and on values of the graph around. What does
+/// not depend on the roots stays outside.
 Closed close(const Arrays& outputs, const Arrays& roots);
+/// Makes a body without roots of what was made since `next_node_id()` was `since`.
+Closed close_since(const Arrays& outputs, std::uint64_t since);
+
+/// The body for n problems at once, on inputs like `x`, of which `mapped` marks those with the
+/// extra axis 0. All outputs have it.
+Closed spread_body(const Body& body, const Arrays& x, const Mask& mapped, std::int64_t n);
 
 }  // namespace sturnus::internal

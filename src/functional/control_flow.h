@@ -1,11 +1,15 @@
 // Loops and decisions that become part of the program.
 #pragma once
 
+#include <sturnus/functional/branch.h>
 #include <sturnus/functional/flat.h>
 #include <sturnus/functional/loops.h>
 
+#include <functional>
 #include <optional>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace sturnus {
 
@@ -89,6 +93,71 @@ internal::Argument<Carry> fori_loop(const Array& lower, const Array& upper, cons
                     },
                     state)
       .second;
+}
+
+/// if_true(args...) when `condition`, a bool scalar, holds, else if_false(args...); only that one
+/// is computed, except under a vmap that maps the condition. All derivatives. Both return the same
+/// tree; throws ShapeError or TreeError when not.
+template <class True, class False, class... Args>
+auto cond(Operand condition, const True& if_true, const False& if_false, const Args&... args) {
+  using Result = internal::Argument<decltype(if_true(args...))>;
+  static_assert(std::is_same_v<Result, internal::Argument<decltype(if_false(args...))>>,
+                "cond: both branches must return the same type");
+  std::optional<Result> like;
+  auto call = [&](const auto& branch) {
+    like = Result(branch(args...));
+    return internal::leaves_of(*like);
+  };
+  // Branch 0 is the one for false.
+  std::vector<std::function<Arrays()>> branches = {[&] { return call(if_false); },
+                                                   [&] { return call(if_true); }};
+  Arrays results = internal::branch("cond", internal::operand_array(condition), branches,
+                                    [&] { return tree_structure(*like).leaf_paths(); });
+  return internal::with_leaves(*like, results);
+}
+
+/// branches[index](args...); only that one is computed, except under a vmap that maps the index. An
+/// index outside takes the nearest branch. All derivatives.
+template <class Branch, class... Args>
+auto switch_(Operand index, const std::vector<Branch>& branches, const Args&... args) {
+  using Result = internal::Argument<decltype(branches[0](args...))>;
+  std::optional<Result> like;
+  std::vector<std::function<Arrays()>> calls;
+  for (const Branch& branch : branches) {
+    calls.push_back([&] {
+      like = Result(branch(args...));
+      return internal::leaves_of(*like);
+    });
+  }
+  Array nearest = internal::nearest_index(internal::operand_array(index), branches.size());
+  Arrays results = internal::branch("switch_", nearest, calls,
+                                    [&] { return tree_structure(*like).leaf_paths(); });
+  return internal::with_leaves(*like, results);
+}
+
+/// f(x) for each x along axis 0 of the tree `xs`, one after another, stacked: vmap with the memory
+/// of one call.
+template <class F, class Xs>
+auto map(const F& f, const Xs& xs) {
+  auto step = [&f](const std::tuple<>&, const Xs& x) {
+    return std::pair(std::tuple<>(), internal::Argument<decltype(f(x))>(f(x)));
+  };
+  return scan(step, std::tuple<>(), xs).second;
+}
+
+/// The running combinations x_0, x_0 * x_1, ..., of an associative function * of two trees, along
+/// axis 0 (from the end when `reverse`), in about log2 of the length steps. `combine` acts on whole
+/// stretches of the axis at once, element by element.
+template <class Combine, class Xs>
+Xs associative_scan(const Combine& combine, const Xs& xs, ScanOptions options = {}) {
+  internal::FlatFunction flat = [&](const Arrays& both) {
+    auto middle = both.begin() + static_cast<std::ptrdiff_t>(both.size() / 2);
+    Xs combined = combine(internal::with_leaves(xs, Arrays(both.begin(), middle)),
+                          internal::with_leaves(xs, Arrays(middle, both.end())));
+    return internal::leaves_of(combined);
+  };
+  return internal::with_leaves(
+      xs, internal::associative_scan(flat, internal::leaves_of(xs), options.reverse));
 }
 
 }  // namespace sturnus

@@ -1,6 +1,7 @@
 // Forward mode, reverse mode, and their combination.
 #include <sturnus/functional/evaluate.h>
 #include <sturnus/functional/transform.h>
+#include <sturnus/functional/tree_def.h>
 
 #include <unordered_set>
 
@@ -99,6 +100,15 @@ Arrays pull_back(const Arrays& outputs, const Arrays& cotangents, const Arrays& 
 }
 
 Duals jvp(const FlatFunction& f, const Arrays& x, const Arrays& tangents) {
+  if (types_of(x) != types_of(tangents)) {
+    for (std::size_t i = 0; i < std::min(x.size(), tangents.size()); i++) {
+      if (x[i].type() == tangents[i].type()) continue;
+      throw ShapeError("jvp: an argument is " + x[i].type().str() + ", its tangent is " +
+                       tangents[i].type().str() + ". Give tangents of the arguments' types");
+    }
+    throw TreeError("jvp: " + std::to_string(x.size()) + " arguments and " +
+                    std::to_string(tangents.size()) + " tangents. Give one tangent per argument");
+  }
   Duals duals;
   {
     Trace trace;
@@ -131,7 +141,7 @@ void check_scalar(std::string_view name, const Array& y) {
   if (y.rank() == 0 && is_floating(y.dtype())) return;
   throw ShapeError(std::string(name) + ": the function returns " + y.type().str() +
                    ", but a gradient is of one real number, such as f32[]. Reduce it, for instance "
-                   "with sum, or use jacobian");
+                   "with sum, or use jacrev");
 }
 
 }  // namespace

@@ -136,6 +136,25 @@ std::string Emitter::constant(std::string_view value, const ArrayType& type) {
   return name;
 }
 
+void Emitter::literal(const Node& node, std::string_view bytes) {
+  const ArrayType& type = node.types[0];
+  // Bits of booleans are packed in such text; bytes are not.
+  bool boolean = type.dtype == DType::boolean;
+  ArrayType stored = {boolean ? DType::u8 : type.dtype, type.shape};
+  std::string text = "\"0x";
+  for (char byte : bytes) {
+    static constexpr std::string_view digits = "0123456789ABCDEF";
+    text += digits[static_cast<unsigned char>(byte) >> 4];
+    text += digits[static_cast<unsigned char>(byte) & 15];
+  }
+  std::string name = type.size() == 0 ? constant("", stored) : constant(text + "\"", stored);
+  if (boolean) {
+    line(node, "convert", {name}, {stored}, "", "");
+  } else {
+    names_[&node] = {name};
+  }
+}
+
 void Emitter::loop(const Node& node, std::string_view regions) {
   std::string name = fresh();
   std::size_t count = node.inputs.size();
@@ -169,8 +188,15 @@ void Emitter::body(const Arrays& outputs) {
   }
 }
 
-std::string Emitter::region(const Arrays& parameters, const Arrays& outputs) {
+std::string Emitter::returning(const Arrays& outputs) {
   std::string before = std::exchange(text_, {});
+  body(outputs);
+  std::string inside = std::exchange(text_, std::move(before));
+  return inside + "  \"stablehlo.return\"(" + joined(names_of(outputs)) +
+         ") : " + mlir_types(types_of(outputs)) + " -> ()\n";
+}
+
+std::string Emitter::region(const Arrays& parameters, const Arrays& outputs) {
   Names outer = std::exchange(names_, {});
   std::string head;
   for (const Array& parameter : parameters) {
@@ -178,13 +204,16 @@ std::string Emitter::region(const Arrays& parameters, const Arrays& outputs) {
     head += (head.empty() ? "" : ", ") + name + ": " + mlir_type(parameter.type());
     bind_parameter(parameter, name);
   }
-  body(outputs);
-  std::string inside = std::move(text_);
-  inside += "  \"stablehlo.return\"(" + joined(names_of(outputs)) +
-            ") : " + mlir_types(types_of(outputs)) + " -> ()\n";
-  text_ = std::move(before);
+  std::string inside = returning(outputs);
   names_ = std::move(outer);
   return "{\n^bb0(" + head + "):\n" + inside + "}";
+}
+
+std::string Emitter::open_region(const Arrays& outputs) {
+  Names outer = names_;
+  std::string inside = returning(outputs);
+  names_ = std::move(outer);
+  return "{\n" + inside + "}";
 }
 
 std::string Emitter::binary_region(std::string_view hlo, DType dtype) {

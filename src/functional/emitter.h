@@ -34,10 +34,15 @@ class Emitter {
             const ArrayTypes& operand_types, std::string_view regions, std::string_view attributes);
   /// A region whose arguments are `parameters` and that returns `outputs`.
   std::string region(const Arrays& parameters, const Arrays& outputs);
+  /// A region without arguments that returns `outputs`, and sees everything printed before it.
+  std::string open_region(const Arrays& outputs);
   /// A region on two scalars that returns one StableHLO op of them: the inside of a reduction.
   std::string binary_region(std::string_view hlo, DType dtype);
   /// A constant that is not in the graph; returns its name.
   std::string constant(std::string_view value, const ArrayType& type);
+
+  /// The node is a constant with these elements, in row-major order as the host has them.
+  void literal(const Node& node, std::string_view bytes);
 
   std::string name_of(const Array& array) const;
   std::vector<std::string> names_of(const Arrays& arrays) const;
@@ -56,6 +61,8 @@ class Emitter {
   using Names = std::unordered_map<const Node*, std::vector<std::string>>;
   std::string fresh() { return "%" + std::to_string(next_++); }
   void bind_parameter(const Array& parameter, std::string name);
+  /// The text of what `outputs` need and is not printed yet, and their return.
+  std::string returning(const Arrays& outputs);
   /// Prints what `outputs` need and is not printed yet.
   void body(const Arrays& outputs);
 

@@ -1,5 +1,6 @@
 #include <sturnus/functional/emitter.h>
 #include <sturnus/functional/evaluate.h>
+#include <sturnus/runtime/log.h>
 
 #include <mutex>
 #include <unordered_map>
@@ -51,16 +52,34 @@ Compiled compile_graph(std::string_view name, const Arrays& parameters, const Ar
   return {Programs::instance().get(text, device), std::move(captured)};
 }
 
-Arrays evaluate(const Arrays& outputs) {
-  Device device = default_device();
-  Compiled compiled = compile_graph("main", {}, outputs, {}, device);
-  std::vector<const Buffer*> arguments;
-  for (const auto& buffer : compiled.captured) arguments.push_back(buffer.get());
-  Arrays results;
-  for (Buffer& buffer : compiled.executable.run(arguments)) {
-    results.push_back(from_buffer(std::move(buffer)));
+Compiled load_compiled(const std::string& stablehlo, const std::string& code,
+                       const Device& device) {
+  if (!code.empty()) {
+    try {
+      return {device.owner().load(code), {}};
+    } catch (const Error& error) {
+      log(LogLevel::warning, std::string("Program::load: compiling again, since the plugin refuses "
+                                         "the machine code: ") +
+                                 error.what());
+    }
   }
+  return {Programs::instance().get(stablehlo, device), {}};
+}
+
+Arrays run(const Compiled& compiled, std::vector<const Buffer*> arguments,
+           const std::vector<int>& donate) {
+  for (const auto& buffer : compiled.captured) arguments.push_back(buffer.get());
+  RunOptions options;
+  options.donate = donate;
+  std::vector<Buffer> buffers = compiled.executable.run(arguments, options);
+  Arrays results;
+  results.reserve(buffers.size());
+  for (Buffer& buffer : buffers) results.push_back(from_buffer(std::move(buffer)));
   return results;
+}
+
+Arrays evaluate(const Arrays& outputs) {
+  return run(compile_graph("main", {}, outputs, {}, default_device()), {});
 }
 
 }  // namespace sturnus::internal

@@ -16,6 +16,13 @@ struct Compiled {
 Compiled compile_graph(std::string_view name, const Arrays& parameters, const Arrays& outputs,
                        const Mask& donors, const Device& device);
 
+/// Runs a program; results in the order of the outputs it was compiled for.
+Arrays run(const Compiled& compiled, std::vector<const Buffer*> arguments,
+           const std::vector<int>& donate = {});
+
+/// A program from StableHLO, or from its machine code unless that is empty or refused.
+Compiled load_compiled(const std::string& stablehlo, const std::string& code, const Device& device);
+
 /// The values of `outputs`, which depend on concrete arrays only.
 /// Throws TraceError when one depends on a placeholder.
 Arrays evaluate(const Arrays& outputs);

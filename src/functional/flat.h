@@ -1,9 +1,12 @@
-// Between trees and flat lists of arrays. Details of the transforms' headers.
+// Between functions of trees and functions of flat lists of arrays. Details of the transforms'
+// headers.
 #pragma once
 
 #include <sturnus/functional/array.h>
+#include <sturnus/functional/transform.h>
 #include <sturnus/functional/tree.h>
 
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -28,5 +31,36 @@ template <class T>
 T with_leaves(const T& like, const Arrays& leaves) {
   return tree_unflatten(like, std::span<const Array>(leaves));
 }
+
+/// f on flat lists, with the structure of the tuple `arguments`; remembers the structure of what f
+/// returned. Lives as long as the transform that calls it.
+template <class F, class Arguments>
+class Flat {
+ public:
+  using Returned = decltype(std::apply(std::declval<const F&>(), std::declval<Arguments>()));
+  static_assert(
+      !std::is_void_v<Returned>,
+      "a transformed function must return what it computes: whatever else it does happens "
+      "only once, while it is traced");
+  using Result = Argument<Returned>;
+
+  Flat(const F& f, const Arguments& arguments) : f_(f), arguments_(arguments) {}
+
+  Arrays leaves() const { return leaves_of(arguments_); }
+  FlatFunction function() {
+    return [this](const Arrays& leaves) {
+      like_ = Result(std::apply(f_, with_leaves(arguments_, leaves)));
+      return leaves_of(*like_);
+    };
+  }
+  /// What f returned, with other leaves.
+  Result result(const Arrays& leaves) const { return with_leaves(*like_, leaves); }
+  const Result& like() const { return *like_; }
+
+ private:
+  const F& f_;
+  const Arguments& arguments_;
+  std::optional<Result> like_;
+};
 
 }  // namespace sturnus::internal

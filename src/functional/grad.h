@@ -2,9 +2,8 @@
 #pragma once
 
 #include <sturnus/functional/flat.h>
-#include <sturnus/functional/transform.h>
 
-#include <optional>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -16,39 +15,59 @@ inline constexpr bool is_pair = false;
 template <class A, class B>
 inline constexpr bool is_pair<std::pair<A, B>> = true;
 
-template <class F, class Arguments, std::size_t... Wrt, std::size_t... I>
-auto value_and_grad(const F& f, const Arguments& arguments, std::string_view name,
-                    std::index_sequence<Wrt...>, std::index_sequence<I...>) {
-  using Result = std::decay_t<decltype(std::apply(f, arguments))>;
-  auto chosen = std::make_tuple(std::get<Wrt>(arguments)...);
-  std::optional<Result> like;
-  FlatFunction flat = [&](const Arrays& leaves) {
-    auto traced = with_leaves(chosen, leaves);
-    Arguments all = arguments;
-    ((std::get<Wrt>(all) = std::get<I>(traced)), ...);
-    like = std::apply(f, all);
-    return leaves_of(*like);
-  };
-  ValueAndGrad result = value_and_grad(flat, leaves_of(chosen), name);
-  auto gradient = with_leaves(chosen, result.gradient);
-  Result value = with_leaves(*like, result.outputs);
-  if constexpr (sizeof...(Wrt) == 1) {
-    return std::pair(std::move(value), std::get<0>(std::move(gradient)));
-  } else {
-    return std::pair(std::move(value), std::move(gradient));
-  }
-}
-
-template <class F, class Arguments, std::size_t... Wrt>
-auto value_and_grad(const F& f, const Arguments& arguments, std::string_view name,
-                    std::index_sequence<Wrt...> wrt) {
-  return value_and_grad(f, arguments, name, wrt, std::make_index_sequence<sizeof...(Wrt)>());
-}
+template <class T>
+inline constexpr bool is_tuple = false;
+template <class... T>
+inline constexpr bool is_tuple<std::tuple<T...>> = true;
 
 /// The arguments to differentiate by: the first, unless others are named.
 template <std::size_t... Wrt>
 using WrtOr0 =
     std::conditional_t<sizeof...(Wrt) == 0, std::index_sequence<0>, std::index_sequence<Wrt...>>;
+
+template <class Arguments, std::size_t... Wrt>
+auto selected(const Arguments& arguments, std::index_sequence<Wrt...>) {
+  return std::make_tuple(std::get<Wrt>(arguments)...);
+}
+
+/// f as a function of the arguments `Wrt`, with the others fixed.
+template <class F, class Arguments, std::size_t... Wrt>
+auto fixing_others(const F& f, const Arguments& arguments, std::index_sequence<Wrt...>) {
+  return [&f, &arguments](const std::tuple_element_t<Wrt, Arguments>&... chosen) {
+    Arguments all = arguments;
+    ((std::get<Wrt>(all) = chosen), ...);
+    return std::apply(f, all);
+  };
+}
+
+/// A tuple of one thing as that thing.
+template <class Tuple>
+auto unwrapped(Tuple tuple) {
+  if constexpr (std::tuple_size_v<Tuple> == 1) {
+    return std::get<0>(std::move(tuple));
+  } else {
+    return tuple;
+  }
+}
+
+/// The arguments of a function, given as a tuple or, for a function of one, as that one.
+template <class X>
+auto as_arguments(const X& x) {
+  if constexpr (is_tuple<X>) {
+    return x;
+  } else {
+    return to_arguments(x);
+  }
+}
+
+template <class F, class Arguments, class Wrt>
+auto value_and_grad(const F& f, const Arguments& arguments, std::string_view name, Wrt wrt) {
+  auto chosen = selected(arguments, wrt);
+  auto g = fixing_others(f, arguments, wrt);
+  Flat flat(g, chosen);
+  ValueAndGrad result = value_and_grad(flat.function(), flat.leaves(), name);
+  return std::pair(flat.result(result.outputs), unwrapped(with_leaves(chosen, result.gradient)));
+}
 
 }  // namespace internal
 
@@ -78,20 +97,44 @@ auto grad(F f) {
   };
 }
 
-/// f's result at `x` and its directional derivative along `tangents`, both with the type of the
-/// result.
+/// The pair of f's result at `x` and its directional derivative along `tangents`. Several arguments
+/// are tuples: jvp(f, std::tuple(a, b), std::tuple(da, db)).
 template <class F, class X>
 auto jvp(const F& f, const X& x, const X& tangents) {
-  using Result = std::decay_t<decltype(std::apply(f, x))>;
-  std::optional<Result> like;
-  internal::FlatFunction flat = [&](const Arrays& leaves) {
-    like = std::apply(f, internal::with_leaves(x, leaves));
-    return internal::leaves_of(*like);
+  auto arguments = internal::as_arguments(x);
+  internal::Flat flat(f, arguments);
+  internal::Duals duals = internal::jvp(flat.function(), flat.leaves(),
+                                        internal::leaves_of(internal::as_arguments(tangents)));
+  return std::pair(flat.result(duals.values), flat.result(duals.tangents));
+}
+
+/// The pair of f's result and its derivative at `args`, a function of tangents of all arguments.
+/// f itself is computed once, however often that function is called.
+template <class F, class... Args>
+auto linearize(const F& f, const Args&... args) {
+  auto arguments = internal::to_arguments(args...);
+  internal::Flat flat(f, arguments);
+  internal::LinearMap map(flat.function(), flat.leaves(), "linearize");
+  auto value = flat.result(map.outputs());
+  auto derivative = [map, value](const internal::Argument<Args>&... tangents) {
+    return internal::with_leaves(value, map.forward(internal::leaves_of(std::tuple(tangents...))));
   };
-  internal::Duals duals =
-      internal::jvp(flat, internal::leaves_of(x), internal::leaves_of(tangents));
-  return std::pair(internal::with_leaves(*like, duals.values),
-                   internal::with_leaves(*like, duals.tangents));
+  return std::pair(std::move(value), std::move(derivative));
+}
+
+/// The pair of f's result and the function that takes a cotangent of it back to the arguments: to
+/// one of the argument's type, or a tuple for several.
+template <class F, class... Args>
+auto vjp(const F& f, const Args&... args) {
+  auto arguments = internal::to_arguments(args...);
+  internal::Flat flat(f, arguments);
+  internal::LinearMap map(flat.function(), flat.leaves(), "vjp");
+  auto value = flat.result(map.outputs());
+  auto pullback = [map, arguments](const std::decay_t<decltype(value)>& cotangent) {
+    return internal::unwrapped(
+        internal::with_leaves(arguments, map.backward(internal::leaves_of(cotangent))));
+  };
+  return std::pair(std::move(value), std::move(pullback));
 }
 
 }  // namespace sturnus

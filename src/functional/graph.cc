@@ -19,15 +19,11 @@ std::string Where::str() const {
 namespace internal {
 namespace {
 
-std::size_t combine(std::size_t seed, std::size_t value) {
-  return (seed ^ value) * 0x9e3779b97f4a7c15 + (seed >> 29);
-}
-
 std::size_t hash_of(const Op& op, const Arrays& inputs) {
   std::size_t hash = op.hash();
   for (const Array& input : inputs) {
-    hash = combine(hash, input.node()->id);
-    hash = combine(hash, static_cast<std::size_t>(input.output()));
+    hash = hash_mix(hash, input.node()->id);
+    hash = hash_mix(hash, static_cast<std::size_t>(input.output()));
   }
   return hash;
 }
@@ -48,6 +44,17 @@ class LiveNodes {
     return table;
   }
 
+  std::uint64_t next_id() const { return next_id_; }
+
+  /// A leaf that no other can be equal to.
+  std::shared_ptr<const Node> unlisted(std::unique_ptr<const Op> op, ArrayType type) {
+    auto node = std::make_shared<Node>();
+    node->id = next_id_++;
+    node->op = std::move(op);
+    node->types.push_back(std::move(type));
+    return node;
+  }
+
   std::shared_ptr<const Node> find_or_add(std::unique_ptr<const Op> op, const Arrays& inputs,
                                           Where where) {
     std::size_t hash = hash_of(*op, inputs);
@@ -61,8 +68,8 @@ class LiveNodes {
     made->types = std::move(types);
     made->where = where;
     made->hash = hash;
-    std::lock_guard lock(mutex_);
     made->id = next_id_++;
+    std::lock_guard lock(mutex_);
     nodes_.emplace(hash, Entry{made, node});
     return node;
   }
@@ -115,7 +122,7 @@ class LiveNodes {
 
   std::mutex mutex_;
   std::unordered_multimap<std::size_t, Entry> nodes_;
-  std::uint64_t next_id_ = 1;
+  std::atomic<std::uint64_t> next_id_ = 1;
 };
 
 thread_local int open_traces = 0;
@@ -159,6 +166,8 @@ Arrays emit(std::unique_ptr<const Op> op, const Arrays& inputs) {
                                                [](const Array& x) { return x.concrete(); });
   return at_once ? evaluate(results) : results;
 }
+
+std::uint64_t next_node_id() { return LiveNodes::instance().next_id(); }
 
 Array graph_node(std::unique_ptr<const Op> op) {
   return {LiveNodes::instance().find_or_add(std::move(op), {}, Blame::current()), 0};
@@ -235,6 +244,12 @@ struct Constant {
   static constexpr std::string_view name = "constant";
   std::shared_ptr<const Buffer> buffer;
   ArrayType infer(const Arrays&) const { return buffer->type(); }
+  // Only in a program that is to be complete in itself; usually concrete arrays are arguments.
+  void lower(Emitter& emitter, const Node& node) const {
+    std::string bytes(buffer->type().bytes(), '\0');
+    buffer->to_host(bytes.data(), bytes.size());
+    emitter.literal(node, bytes);
+  }
 };
 
 }  // namespace
@@ -260,7 +275,9 @@ std::optional<double> splat(const Array& array) {
 }
 
 Array constant(std::shared_ptr<const Buffer> buffer) {
-  return graph_node(Constant{std::move(buffer)});
+  return {LiveNodes::instance().unlisted(std::make_unique<OpOf<Constant>>(Constant{buffer}),
+                                         buffer->type()),
+          0};
 }
 
 std::shared_ptr<const Buffer> constant_value(const Array& array) {

@@ -3,11 +3,9 @@
 // Invariants.
 //  - Nodes never change, and a node's id is larger than the ids of all it depends on.
 //  - The same op on the same inputs is the same node while it lives (hash-consing), so whatever
-//  nested
-//    transforms compute twice is computed once.
+//    nested transforms compute twice is computed once.
 //  - A value depends on a placeholder if and only if the placeholder can be reached from it. That
-//  is
-//    all that tells traces apart: there are no levels, and closures over outer values just work.
+//    alone tells traces apart: there are no levels, and closures over outer values just work.
 #pragma once
 
 #include <sturnus/functional/array.h>
@@ -47,6 +45,9 @@ namespace internal {
 class Emitter;
 using Mask = std::vector<bool>;
 using ArrayTypes = std::vector<ArrayType>;
+/// Taylor coefficients c[0], c[1], ... of a value along a curve: sum of c[k] t^k. An empty one is
+/// zero.
+using Series = Arrays;
 
 /// What the graph knows of an op: its parameters' identity and its rules. Ops are plain structs in
 /// src/ops; op.h makes an Op of each. A null Array stands for a zero tangent or cotangent, and for
@@ -74,6 +75,12 @@ class Op {
   /// The op for n problems at once: inputs that `mapped` marks, and all results, have the extra
   /// axis 0.
   virtual Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const = 0;
+  /// Whether the op has a rule for series. If not, one follows from jvp.
+  virtual bool has_jet() const = 0;
+  /// Coefficients k > 0 of the results y on series x, given coefficients 0 to k of x and 0 to k - 1
+  /// of y.
+  virtual Arrays jet(const std::vector<Series>& x, const std::vector<Series>& y,
+                     std::size_t k) const = 0;
   /// Prints the op as StableHLO.
   virtual void lower(Emitter& emitter, const Node& node) const = 0;
 };
@@ -133,6 +140,8 @@ Array constant(std::shared_ptr<const Buffer> buffer);
 std::shared_ptr<const Buffer> constant_value(const Array& array);
 
 ArrayTypes types_of(const Arrays& arrays);
+/// Nodes that are made from now on have this id or a larger one.
+std::uint64_t next_node_id();
 
 /// The nodes from which `outputs` can be reached and that depend on one of `roots`, inputs before
 /// users; the roots' own nodes are not among them.

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <sturnus/functional/flat.h>
-#include <sturnus/functional/jit_cache.h>
+#include <sturnus/functional/program.h>
 
 #include <memory>
+#include <mutex>
 #include <optional>
-#include <typeindex>
 #include <vector>
 
 namespace sturnus {
@@ -14,41 +14,135 @@ namespace sturnus {
 struct JitOptions {
   /// Arguments whose memory the program may reuse for its results; they are gone after the call.
   std::vector<int> donate = {};
+  /// Where the program runs; arguments that are elsewhere are copied there. Default: where the
+  /// first array of the arguments is.
+  std::optional<Device> device = {};
+};
+
+namespace internal {
+
+/// The programs of a jitted function, by structure and types of its arguments.
+class JitCache {
+ public:
+  struct Entry {
+    TreeDef structure;
+    ArrayTypes types;
+    Compiled compiled;
+    std::vector<int> donate;
+    std::shared_ptr<const void> like;  // a result whose leaves are filled in
+    std::optional<Device> device;      // to copy arguments to
+
+    Arrays run(const TreeScan& arguments) const;
+  };
+
+  explicit JitCache(JitOptions options) : options_(std::move(options)) {}
+  const JitOptions& options() const { return options_; }
+
+  std::shared_ptr<const Entry> find(const TreeSchema& schema, const TreeScan& scan) const;
+  /// Traces and compiles f. `like` gives the result of f after it was called.
+  std::shared_ptr<const Entry> add(const TreeSchema& schema, const TreeScan& scan,
+                                   const Mask& donors, const FlatFunction& f,
+                                   const std::function<std::shared_ptr<const void>()>& like);
+
+ private:
+  JitOptions options_;
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<const Entry>> entries_;  // few, the last made first
+};
+
+/// Which leaves belong to the arguments `donate`, when argument i has counts[i] leaves.
+/// Throws Error when there is no such argument.
+Mask donor_leaves(const std::vector<int>& donate, const std::vector<std::size_t>& counts);
+/// Traces f on arguments like `x`.
+Lowered lower(std::string_view name, const FlatFunction& f, const Arrays& x, const Mask& donors,
+              std::vector<std::string> names);
+
+}  // namespace internal
+
+/// A compiled function with the types of the one it was made of.
+template <class Result, class Arguments>
+class Compiled {
+ public:
+  Compiled(Program program, Result like) : program_(std::move(program)), like_(std::move(like)) {}
+
+  template <class... Args>
+  Result operator()(const Args&... args) const {
+    return internal::with_leaves(like_, program_.run(internal::leaves_of(Arguments(args...))));
+  }
+  const Program& program() const { return program_; }
+
+ private:
+  Program program_;
+  Result like_;
 };
 
 /// A function that traces f once per structure and types of its arguments, and then runs the
 /// compiled program. Static parts of the arguments (numbers, strings in structs) belong to the
-/// structure.
-template <class F>
+/// structure, and so do the arguments number `Static...`, which f gets as they are.
+/// Safe to call from several threads.
+template <class F, std::size_t... Static>
 class Jitted {
  public:
-  Jitted(F f, JitOptions options) : f_(std::move(f)), options_(std::move(options)) {}
+  Jitted(F f, JitOptions options)
+      : f_(std::move(f)), cache_(std::make_shared<internal::JitCache>(std::move(options))) {}
 
   template <class... Args>
   auto operator()(const Args&... args) const {
-    auto arguments = internal::to_arguments(args...);
-    using Result = std::decay_t<decltype(std::apply(f_, arguments))>;
-    if (internal::Trace::open()) return Result(std::apply(f_, arguments));
+    using Arguments = ArgumentsOf<std::index_sequence_for<Args...>, Args...>;
+    using Result = typename internal::Flat<F, Arguments>::Result;
+    if (internal::Trace::open()) return Result(std::apply(f_, Arguments(args...)));
 
-    Arrays leaves = internal::leaves_of(arguments);
-    TreeDef structure = tree_structure(arguments);
-    std::shared_ptr<const internal::JitEntry> entry = cache_->find(structure, leaves);
-    if (entry == nullptr) {
-      std::optional<Result> like;
-      internal::FlatFunction flat = [&](const Arrays& traced) {
-        like = std::apply(f_, internal::with_leaves(arguments, traced));
-        return internal::leaves_of(*like);
-      };
-      internal::Mask donors = internal::donor_leaves(options_.donate, leaf_counts(arguments));
-      entry = cache_->add(structure, leaves, donors, flat, [&like] {
-        return std::static_pointer_cast<const void>(std::make_shared<const Result>(*like));
-      });
-    }
-    Arrays results = entry->run(leaves);
-    return internal::with_leaves(*static_cast<const Result*>(entry->like.get()), results);
+    // References for what is a tree already, new arrays for numbers.
+    auto held = hold<Arguments>(std::index_sequence_for<Args...>(), args...);
+    internal::TreeScan scan;
+    std::apply([&scan](const auto&... tree) { (internal::walk(tree, scan), ...); }, held);
+    const TreeSchema& schema = internal::schema_of<Arguments>();
+    auto entry = cache_->find(schema, scan);
+    if (entry == nullptr) entry = compile_entry(schema, scan, Arguments(args...));
+    return internal::with_leaves(*static_cast<const Result*>(entry->like.get()), entry->run(scan));
+  }
+
+  /// The traced program for arguments of these types; values are not needed, see abstract_array.
+  template <class... Args>
+  Lowered lower(const Args&... args) const {
+    using Arguments = ArgumentsOf<std::index_sequence_for<Args...>, Args...>;
+    Arguments arguments(args...);
+    internal::Flat flat(f_, arguments);
+    return lowered(flat, arguments);
+  }
+
+  /// The compiled program for arguments of these types, ready to call, to look at and to save.
+  template <class... Args>
+  auto compile(const Args&... args) const {
+    using Arguments = ArgumentsOf<std::index_sequence_for<Args...>, Args...>;
+    Arguments arguments(args...);
+    internal::Flat flat(f_, arguments);
+    Program program = lowered(flat, arguments).compile(cache_->options().device);
+    return Compiled<typename internal::Flat<F, Arguments>::Result, Arguments>(program, flat.like());
   }
 
  private:
+  template <std::size_t I>
+  static constexpr bool is_static = ((I == Static) || ...);
+  template <std::size_t I, class Arg>
+  using ArgumentAt = std::conditional_t<is_static<I>, std::decay_t<Arg>, internal::Argument<Arg>>;
+
+  template <class Indices, class... Args>
+  struct ArgumentTypes;
+  template <std::size_t... I, class... Args>
+  struct ArgumentTypes<std::index_sequence<I...>, Args...> {
+    using type = std::tuple<ArgumentAt<I, Args>...>;
+  };
+  template <class Indices, class... Args>
+  using ArgumentsOf = typename ArgumentTypes<Indices, Args...>::type;
+
+  template <class Arguments, std::size_t... I, class... Args>
+  static auto hold(std::index_sequence<I...>, const Args&... args) {
+    return std::tuple<std::conditional_t<std::is_same_v<std::tuple_element_t<I, Arguments>, Args>,
+                                         const Args&, std::tuple_element_t<I, Arguments>>...>(
+        args...);
+  }
+
   template <class Arguments>
   static std::vector<std::size_t> leaf_counts(const Arguments& arguments) {
     return std::apply(
@@ -58,15 +152,54 @@ class Jitted {
         arguments);
   }
 
+  template <class Arguments>
+  auto compile_entry(const TreeSchema& schema, const internal::TreeScan& scan,
+                     const Arguments& arguments) const {
+    internal::Flat flat(f_, arguments);
+    using Result = typename decltype(flat)::Result;
+    return cache_->add(schema, scan, donors_of(arguments), flat.function(), [&flat] {
+      Result like = flat.like();
+      for_each_leaf(like, [](Array& leaf) { leaf = Array(); });
+      return std::static_pointer_cast<const void>(std::make_shared<const Result>(std::move(like)));
+    });
+  }
+  template <class Flat, class Arguments>
+  Lowered lowered(Flat& flat, const Arguments& arguments) const {
+    return internal::lower("jit", flat.function(), flat.leaves(), donors_of(arguments),
+                           tree_structure(arguments).leaf_paths());
+  }
+  template <class Arguments>
+  internal::Mask donors_of(const Arguments& arguments) const {
+    return internal::donor_leaves(cache_->options().donate, leaf_counts(arguments));
+  }
+
   F f_;
-  JitOptions options_;
-  std::shared_ptr<internal::JitCache> cache_ = std::make_shared<internal::JitCache>();
+  std::shared_ptr<internal::JitCache> cache_;
 };
 
-/// f as one compiled program.
-template <class F>
-Jitted<F> jit(F f, JitOptions options = {}) {
-  return Jitted<F>(std::move(f), std::move(options));
+/// f as one compiled program; jit<1>(f) makes argument 1 static.
+template <std::size_t... Static, class F>
+Jitted<F, Static...> jit(F f, JitOptions options = {}) {
+  return Jitted<F, Static...>(std::move(f), std::move(options));
+}
+
+/// The traced program of f for arguments of these types.
+template <class F, class... Args>
+Lowered lower(const F& f, const Args&... args) {
+  return jit(f).lower(args...);
+}
+
+/// What f would return, without values: its arrays have only types. Nothing is compiled or run.
+template <class F, class... Args>
+auto eval_shape(const F& f, const Args&... args) {
+  auto arguments = internal::to_arguments(args...);
+  internal::Flat flat(f, arguments);
+  internal::Trace trace;
+  Arrays leaves;
+  for (const Array& leaf : flat.leaves()) {
+    leaves.push_back(abstract_array(leaf.dtype(), leaf.shape()));
+  }
+  return flat.result(flat.function()(leaves));
 }
 
 }  // namespace sturnus

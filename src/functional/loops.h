@@ -22,6 +22,19 @@ struct ScanResult {
 ScanResult scan(const FlatFunction& body, const Arrays& start, const Arrays& xs,
                 std::int64_t length, bool reverse, const std::vector<std::string>& paths);
 
+/// The same inside a trace, for the rules of other ops.
+Arrays make_while(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
+                  const std::vector<std::string>& paths = {});
+ScanResult make_scan(const std::function<Arrays(const Arrays& carry, const Arrays& x)>& f,
+                     const Arrays& start, const Arrays& xs, std::int64_t length, bool reverse,
+                     const std::vector<std::string>& paths = {});
+/// Throws unless what a loop carries keeps its types. `paths` names the leaves.
+void check_carry(std::string_view loop, const ArrayTypes& in, const ArrayTypes& out,
+                 const std::vector<std::string>& paths);
+
+/// Running combinations along axis 0; `combine` takes the leaves of two trees, one after the other.
+Arrays associative_scan(const FlatFunction& combine, const Arrays& xs, bool reverse);
+
 /// The common extent of axis 0. Throws ShapeError when there is none.
 std::int64_t common_length(std::string_view function, const Arrays& xs);
 /// lower, lower + 1, ..., upper - 1 as i32.

@@ -204,6 +204,19 @@ class OpOf final : public Op {
       throw_no_rule("batch", name());
     }
   }
+  bool has_jet() const override { return jets_result || jets_all; }
+  Arrays jet(const std::vector<Series>& x, const std::vector<Series>& y,
+             std::size_t k) const override {
+    if constexpr (jets_result) {
+      return {p_.jet(x, y[0], k)};
+    } else if constexpr (jets_all) {
+      Arrays result;
+      for (Series& series : p_.jet(x)) result.push_back(std::move(series[k]));
+      return result;
+    } else {
+      throw_no_rule("jet", name());
+    }
+  }
   void lower(Emitter& emitter, const Node& node) const override {
     if constexpr (requires { p_.lower(emitter, node); }) {
       p_.lower(emitter, node);
@@ -222,20 +235,28 @@ class OpOf final : public Op {
     return (same_field(boost::pfr::get<I>(p_), boost::pfr::get<I>(other)) && ...);
   }
 
-  static OpFacts facts() { return {P::name, requires(const P& p, const Arrays& x){p.jvp(x, x, x); }
+  // The rules in the form that `requires` asks for.
+  static constexpr bool has_jvp = requires(const P& p, const Arrays& x) { p.jvp(x, x, x); }
   || requires(const P& p, const Arrays& x) { p.jvp(x, x[0], x); }
-  || requires(const P& p, const Arrays& x) { Family::jvp(p, x, x, x); }
-  , requires(const P& p, const Arrays& x, const Mask& m) { p.transpose(x, x, m); }
-  || requires(const P& p, const Arrays& x, const Mask& m) { p.transpose(x[0], x, m); }
-  , requires(const P& p, const Arrays& x, const Mask& m) { p.batch(x, m, 0); }
-  || requires(const P& p, const Arrays& x, const Mask& m) { Family::batch(p, x, m, 0); }
-};
-}  // namespace sturnus::internal
-static inline const int known = add_known_op(facts());
+  || requires(const P& p, const Arrays& x) { Family::jvp(p, x, x, x); };
+  static constexpr bool has_transpose = requires(const P& p, const Arrays& x, const Mask& m) {
+    p.transpose(x, x, m);
+  }
+  || requires(const P& p, const Arrays& x, const Mask& m) { p.transpose(x[0], x, m); };
+  static constexpr bool has_batch = requires(const P& p, const Arrays& x, const Mask& m) {
+    p.batch(x, m, 0);
+  }
+  || requires(const P& p, const Arrays& x, const Mask& m) { Family::batch(p, x, m, 0); };
+  // A coefficient of the only result, or whole series of all results.
+  static constexpr bool jets_result =
+      requires(const P& p, const std::vector<Series>& x, const Series& y) {
+    p.jet(x, y, 1u);
+  };
+  static constexpr bool jets_all = requires(const P& p, const std::vector<Series>& x) { p.jet(x); };
+  static inline const int known = add_known_op({P::name, has_jvp, has_transpose, has_batch});
 
-P p_;
-}
-;
+  P p_;
+};
 
 /// Applies an op that has several results.
 template <class P>

@@ -1,5 +1,7 @@
 // vmap: one program for many.
+#include <sturnus/functional/collective.h>
 #include <sturnus/functional/transform.h>
+#include <sturnus/ops/creation.h>
 
 #include "src/ops/structural.h"
 
@@ -20,26 +22,32 @@ Arrays spread(const Arrays& outputs, const Arrays& roots, const Arrays& values, 
   return image(outputs);
 }
 
-namespace {
+Arrays spread_call(const FlatFunction& f, const Arrays& x, const Mask& mapped, std::int64_t n,
+                   Mask& mapped_out) {
+  Arrays arguments, roots, values;
+  for (std::size_t i = 0; i < x.size(); i++) {
+    if (!mapped[i]) {
+      arguments.push_back(x[i]);
+      continue;
+    }
+    ArrayType type = x[i].type();
+    type.shape.erase(type.shape.begin());
+    arguments.push_back(placeholder(type, "vmap"));
+    roots.push_back(arguments.back());
+    values.push_back(x[i]);
+  }
+  return spread(f(arguments), roots, values, n, mapped_out);
+}
 
-// `x` with axis `from` moved to position `to`.
 Array move_axis(const Array& x, std::int64_t from, std::int64_t to) {
   Axes order = complement(x.rank(), {from});
   order.insert(order.begin() + to, from);
   return permute(x, order);
 }
 
-}  // namespace
-
-void check_argument_count(std::string_view transform, std::size_t axes, std::size_t arguments) {
-  if (axes == arguments) return;
-  throw ShapeError(std::string(transform) + ": in_axes has " + std::to_string(axes) +
-                   " entries, the function is called with " + std::to_string(arguments) +
-                   " arguments. Give one entry per argument");
-}
-
 Arrays vmap(const FlatFunction& f, const Arrays& x, const std::vector<std::int64_t>& in_axes,
-            const std::function<std::int64_t(std::size_t)>& out_axis) {
+            const std::function<std::vector<std::int64_t>()>& out_axes,
+            const std::string& axis_name) {
   std::optional<std::int64_t> n;
   Arrays results;
   {
@@ -67,13 +75,26 @@ Arrays vmap(const FlatFunction& f, const Arrays& x, const std::vector<std::int64
     if (!n) {
       throw ShapeError("vmap: no argument is mapped. Give at least one of in_axes an axis");
     }
-    Arrays outputs = f(arguments);
+    Arrays outputs;
+    if (axis_name.empty()) {
+      outputs = f(arguments);
+    } else {
+      NamedAxis axis(axis_name, *n);
+      outputs = f(arguments);
+      roots.push_back(axis.index());
+      values.push_back(iota({*n}, 0));
+    }
     Mask mapped;
     results = spread(outputs, roots, values, *n, mapped);
+    std::vector<std::int64_t> to = out_axes();
     for (std::size_t i = 0; i < results.size(); i++) {
+      if (to[i] == unmapped) {
+        if (!mapped[i]) continue;
+        throw ShapeError("vmap: out_axes passes a result of type " + outputs[i].type().str() +
+                         " whole, but it differs along the mapped axis. Give it an axis");
+      }
       results[i] = with_mapped_axis(results[i], mapped[i], *n);
-      std::int64_t to = checked_axis("vmap", results[i].type(), out_axis(i));
-      results[i] = move_axis(results[i], 0, to);
+      results[i] = move_axis(results[i], 0, checked_axis("vmap", results[i].type(), to[i]));
     }
   }
   return settle(std::move(results));

@@ -5,8 +5,11 @@
 #include <sturnus/functional/graph.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace sturnus::internal {
 
@@ -28,8 +31,26 @@ Arrays pull_back(const Arrays& outputs, const Arrays& cotangents, const Arrays& 
 Arrays spread(const Arrays& outputs, const Arrays& roots, const Arrays& values, std::int64_t n,
               Mask& mapped_out);
 
+/// The same for values `x` of which `mapped` marks those with the extra axis, given to f as one
+/// problem's.
+Arrays spread_call(const FlatFunction& f, const Arrays& x, const Mask& mapped, std::int64_t n,
+                   Mask& mapped_out);
+/// The graph `outputs` of `roots` along curves: series of the outputs from those of the roots, all
+/// with coefficients 0 to `order`.
+std::vector<Series> push_series(const Arrays& outputs, const Arrays& roots,
+                                const std::vector<Series>& series, std::size_t order);
+
 /// f and its directional derivative: results, then tangents.
 Duals jvp(const FlatFunction& f, const Arrays& x, const Arrays& tangents);
+
+/// f along the curve with the derivatives `derivatives`[k - 1] of order k = 1, 2, ... at x: f's
+/// results, and their derivatives along the curve of the same orders.
+Arrays jet(const FlatFunction& f, const Arrays& x, const std::vector<Arrays>& derivatives,
+           std::vector<Arrays>& result_derivatives);
+
+/// Derivatives of order 1 to `order` of t = x: 1, 0, 0, ... Throws ShapeError unless x is a real
+/// scalar.
+Arrays straight_line(const Array& x, int order);
 
 struct ValueAndGrad {
   Arrays outputs;  // of f: the value, then whatever else it returned
@@ -38,14 +59,42 @@ struct ValueAndGrad {
 /// The first result of f, which must be a real scalar, and its gradient. `name` is for messages.
 ValueAndGrad value_and_grad(const FlatFunction& f, const Arrays& x, std::string_view name);
 
-inline constexpr std::int64_t unmapped = INT64_MIN;
-/// f for each index along the axes `in_axes` of x; `unmapped` passes x whole. The results have the
-/// new axis at `out_axes`.
-Arrays vmap(const FlatFunction& f, const Arrays& x, const std::vector<std::int64_t>& in_axes,
-            const std::function<std::int64_t(std::size_t)>& out_axis);
+/// The derivative of a function at a point, as a linear map of tangents, and its transpose. What
+/// does not depend on the tangents is computed once, when the map is made.
+class LinearMap {
+ public:
+  LinearMap(const FlatFunction& f, const Arrays& x, std::string_view name);
+  /// The values of f at x.
+  const Arrays& outputs() const { return outputs_; }
+  Arrays forward(const Arrays& tangents) const;
+  Arrays backward(const Arrays& cotangents) const;
 
-/// Throws ShapeError when in_axes has not one entry per argument.
-void check_argument_count(std::string_view transform, std::size_t axes, std::size_t arguments);
+ private:
+  struct Parts;
+  std::string name_;
+  Arrays outputs_;
+  ArrayTypes types_;  // of x
+  std::shared_ptr<const Parts> parts_;
+};
+
+/// The derivative of output i of f by x[j] at [i][j], with the axes of the output before those of
+/// x[j]; one column, or one row, of it at a time.
+std::vector<Arrays> forward_jacobian(const FlatFunction& f, const Arrays& x);
+std::vector<Arrays> reverse_jacobian(const FlatFunction& f, const Arrays& x);
+/// The second derivative of output i by each element of x[j] at [i][j], shaped like a Jacobian.
+std::vector<Arrays> hessian_diagonal(const FlatFunction& f, const Arrays& x);
+/// The sum of the second derivatives of each output by all elements of x.
+Arrays laplacian(const FlatFunction& f, const Arrays& x);
+
+inline constexpr std::int64_t unmapped = INT64_MIN;
+/// f for each index along the axes `in_axes` of x; `unmapped` passes x whole. `out_axes` is asked,
+/// after f was called, where the new axis stands in each of the results. Inside f the axis goes by
+/// `axis_name`, if that is not empty.
+Arrays vmap(const FlatFunction& f, const Arrays& x, const std::vector<std::int64_t>& in_axes,
+            const std::function<std::vector<std::int64_t>()>& out_axes,
+            const std::string& axis_name = {});
+/// `x` with axis `from` moved to position `to`.
+Array move_axis(const Array& x, std::int64_t from, std::int64_t to);
 
 /// At the top level the values of `results`, inside a trace the results themselves.
 Arrays settle(Arrays results);

@@ -71,6 +71,11 @@ class TreeDef {
   std::string_view type() const { return schema_->type; }
 
   bool operator==(const TreeDef&) const = default;
+  /// Whether this is the structure made of these parts, without making it.
+  bool fits(const TreeSchema& schema, const std::vector<std::uint64_t>& open,
+            std::string_view text) const {
+    return schema_ == &schema && open_ == open && text_ == text;
+  }
 
  private:
   friend std::string first_difference(std::string_view, const TreeDef&, std::string_view,

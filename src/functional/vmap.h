@@ -1,10 +1,13 @@
 // Functions of one thing made into functions of many.
 #pragma once
 
+#include <sturnus/functional/collective.h>
 #include <sturnus/functional/flat.h>
-#include <sturnus/functional/transform.h>
 
+#include <initializer_list>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace sturnus {
@@ -12,12 +15,41 @@ namespace sturnus {
 /// An argument that vmap passes whole to every call.
 inline constexpr std::nullopt_t none = std::nullopt;
 
+/// Along which axis a tree is mapped: one axis for all its leaves, `none`, or axes of parts of it
+/// by their paths, of which the longest counts: by_path({{".net", 0}, {".net[2].b", none}}).
+class MapAxis {
+ public:
+  MapAxis(int axis) : axis_(axis) {}
+  MapAxis(std::nullopt_t) {}
+  friend MapAxis by_path(std::initializer_list<std::pair<std::string, std::optional<int>>> axes);
+
+  /// One axis per leaf of the tree. Throws TreeError when a path leads to no leaf.
+  std::vector<std::int64_t> of_leaves(std::string_view what, const TreeDef& tree) const;
+
+ private:
+  std::optional<int> axis_;
+  std::vector<std::pair<std::string, std::optional<int>>> by_path_;
+};
+
+/// Axes of parts of a tree; parts that are not named are `none`.
+MapAxis by_path(std::initializer_list<std::pair<std::string, std::optional<int>>> axes);
+
 struct VmapOptions {
   /// For each argument the axis along which it is mapped, or `none`. Empty: axis 0 of all.
-  std::vector<std::optional<int>> in_axes = {};
+  std::vector<MapAxis> in_axes = {};
   /// Where the new axis stands in the results.
-  int out_axis = 0;
+  MapAxis out_axes = 0;
+  /// What collectives inside the function call the axis: psum(x, "members").
+  std::string axis_name = {};
 };
+
+namespace internal {
+
+/// The axes of all leaves of the arguments. Throws ShapeError unless in_axes has one entry each.
+std::vector<std::int64_t> leaf_axes(const std::vector<MapAxis>& in_axes,
+                                    const std::vector<TreeDef>& arguments);
+
+}  // namespace internal
 
 /// A function that applies f to each index along an axis of its arguments, in one program.
 /// Throws ShapeError when mapped axes differ in length or in_axes does not fit the arguments.
@@ -25,31 +57,15 @@ template <class F>
 auto vmap(F f, VmapOptions options = {}) {
   return [f = std::move(f), options = std::move(options)](const auto&... args) {
     auto arguments = internal::to_arguments(args...);
-    using Result = std::decay_t<decltype(std::apply(f, arguments))>;
-    std::vector<std::int64_t> axes;
-    std::size_t index = 0;
-    if (!options.in_axes.empty()) {
-      internal::check_argument_count("vmap", options.in_axes.size(), sizeof...(args));
-    }
-    std::apply(
-        [&](const auto&... argument) {
-          auto add = [&](const auto& tree) {
-            std::optional<int> axis = options.in_axes.empty() ? 0 : options.in_axes[index];
-            index++;
-            axes.resize(axes.size() + internal::leaves_of(tree).size(),
-                        axis ? *axis : internal::unmapped);
-          };
-          (add(argument), ...);
-        },
+    std::vector<TreeDef> trees = std::apply(
+        [](const auto&... tree) { return std::vector<TreeDef>{tree_structure(tree)...}; },
         arguments);
-    std::optional<Result> like;
-    internal::FlatFunction flat = [&](const Arrays& leaves) {
-      like = std::apply(f, internal::with_leaves(arguments, leaves));
-      return internal::leaves_of(*like);
-    };
-    Arrays results = internal::vmap(flat, internal::leaves_of(arguments), axes,
-                                    [&options](std::size_t) { return options.out_axis; });
-    return internal::with_leaves(*like, results);
+    internal::Flat flat(f, arguments);
+    Arrays results = internal::vmap(
+        flat.function(), flat.leaves(), internal::leaf_axes(options.in_axes, trees),
+        [&] { return options.out_axes.of_leaves("out_axes", tree_structure(flat.like())); },
+        options.axis_name);
+    return flat.result(results);
   };
 }
 

@@ -80,6 +80,9 @@ struct Multiply {
     if (linear[1]) result[1] = ct * x[0];
     return result;
   }
+  Array jet(const std::vector<Series>& x, const Series&, std::size_t k) const {
+    return product_coefficient(x[0], x[1], k, [](const Array& a, const Array& b) { return a * b; });
+  }
 };
 
 Array Add::simplify(const Arrays& x) const {
@@ -135,6 +138,17 @@ struct Divide {
     return add_tangents(left, right);
   }
   Arrays transpose(const Array& ct, const Arrays& x, const Mask&) const { return {ct / x[1], {}}; }
+  // From y b = a: y_k = (a_k - sum of y_i b_(k-i) over i < k) / b_0.
+  Array jet(const std::vector<Series>& x, const Series& y, std::size_t k) const {
+    Series b = x[1];
+    b[0] = {};
+    Series lower = y;
+    lower.resize(k + 1);
+    Array rest =
+        product_coefficient(lower, b, k, [](const Array& p, const Array& q) { return p * q; });
+    Array numerator = add_tangents(x[0][k], rest.empty() ? rest : -rest);
+    return numerator.empty() ? numerator : numerator / x[1][0];
+  }
 };
 
 struct Remainder {

@@ -44,6 +44,11 @@ struct Dot {
   Array jvp(const Arrays& x, const Array& y, const Arrays& dx) const;
   Arrays transpose(const Array& ct, const Arrays& x, const Mask& linear) const;
   Array batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
+  Array jet(const std::vector<Series>& x, const Series&, std::size_t k) const {
+    return product_coefficient(x[0], x[1], k, [this](const Array& a, const Array& b) {
+      return make(*this, {a, b});
+    });
+  }
 };
 
 Array contract(const Array& left, const Array& right, Axes left_batch, Axes right_batch,

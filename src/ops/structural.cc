@@ -159,6 +159,33 @@ Array with_mapped_axis(const Array& x, bool mapped, std::int64_t n) {
   return broadcast(x, prepended(n, x.shape()), iota_axes(x.rank(), 1));
 }
 
+Array product_coefficient(const Series& a, const Series& b, std::size_t k,
+                          const std::function<Array(const Array&, const Array&)>& product) {
+  Array sum;
+  for (std::size_t i = 0; i <= k; i++) {
+    if (a[i].empty() || b[k - i].empty()) continue;
+    sum = add_tangents(sum, product(a[i], b[k - i]));
+  }
+  return sum;
+}
+
+namespace {
+
+struct Barrier {
+  static constexpr std::string_view name = "optimization_barrier", hlo = "optimization_barrier";
+  ArrayTypes infer(const Arrays& x) const { return types_of(x); }
+  Arrays jvp(const Arrays&, const Arrays&, const Arrays& dx) const { return dx; }
+  Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
+    Arrays wide;
+    for (std::size_t i = 0; i < x.size(); i++) wide.push_back(with_mapped_axis(x[i], mapped[i], n));
+    return barrier(wide);
+  }
+};
+
+}  // namespace
+
+Arrays barrier(const Arrays& x) { return make_all(Barrier{}, x); }
+
 Array add_tangents(const Array& a, const Array& b) {
   if (a.empty()) return b;
   if (b.empty()) return a;

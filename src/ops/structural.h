@@ -55,6 +55,12 @@ Array permute(const Array& x, Axes permutation);
 Array sum_over(const Array& x, Axes axes);
 /// x itself when it is mapped, else x repeated along a new axis 0.
 Array with_mapped_axis(const Array& x, bool mapped, std::int64_t n);
+/// Coefficient k of the product of two series: the sum of a_i b_(k-i).
+Array product_coefficient(const Series& a, const Series& b, std::size_t k,
+                          const std::function<Array(const Array&, const Array&)>& product);
+/// Passes values on as they are, and keeps the compiler from merging what is computed from them
+/// with what is computed from `x` itself. StableHLO: optimization_barrier.
+Arrays barrier(const Arrays& x);
 /// The sum of two tangents, of which each may be zero (null).
 Array add_tangents(const Array& a, const Array& b);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <unordered_set>
 
 #include "src/runtime/wire.h"
@@ -231,6 +232,40 @@ HloSignature entry_signature(std::string_view bytes, std::string_view format) {
     if (field.number == 4) return read_signature(field);
   }
   throw Error("entry_signature: the program says nothing of its parameters. It is damaged.");
+}
+
+std::string to_string(const HloProgram& program) {
+  auto types = [](const HloTypes& list) {
+    std::string text;
+    for (const auto& type : list) text += (text.empty() ? "" : ", ") + (type ? type->str() : "?");
+    return list.size() == 1 ? text : "(" + text + ")";
+  };
+  std::map<std::int64_t, std::string> names;
+  for (const HloComputation& computation : program.computations) {
+    names[computation.id] = computation.name;
+  }
+  std::string text = "program " + program.name + "\n";
+  for (const HloComputation& computation : program.computations) {
+    std::map<std::int64_t, std::string> values;
+    text += (computation.id == program.entry_id ? "\nentry " : "\n") + computation.name + " {\n";
+    for (const HloInstruction& instruction : computation.instructions) {
+      values[instruction.id] = instruction.name;
+      text +=
+          "  " + instruction.name + " = " + types(instruction.results) + " " + instruction.opcode;
+      std::string operands;
+      for (std::int64_t id : instruction.operand_ids) {
+        operands += (operands.empty() ? "" : ", ") + values[id];
+      }
+      text += "(" + operands + ")";
+      if (!instruction.fusion_kind.empty()) text += " " + instruction.fusion_kind;
+      if (!instruction.custom_call_target.empty()) text += " " + instruction.custom_call_target;
+      for (std::int64_t id : instruction.called_ids) text += " calls " + names[id];
+      if (instruction.trip_count) text += " " + std::to_string(*instruction.trip_count) + " times";
+      text += "\n";
+    }
+    text += "}\n";
+  }
+  return text;
 }
 
 }  // namespace sturnus

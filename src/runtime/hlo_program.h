@@ -51,6 +51,9 @@ struct HloProgram {
 /// program without an entry or with calls of computations that do not stand before their callers.
 HloProgram parse_hlo(std::string_view bytes, std::string_view format);
 
+/// The program as text: computations, and in them one instruction per line.
+std::string to_string(const HloProgram& program);
+
 /// Reads only what the program takes and gives; cheap, whatever the size of the program.
 HloSignature entry_signature(std::string_view bytes, std::string_view format);
 

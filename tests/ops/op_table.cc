@@ -1,6 +1,5 @@
 #include "tests/ops/op_table.h"
 
-#include <sturnus/functional/control_flow.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/dot.h>
@@ -238,33 +237,10 @@ std::vector<Row> make_table() {
          return x[2] * dynamic_update_slice(x[0], x[1], {i, Array(0)});
        },
        {{4, 3}, {2, 3}, {}}},
-      // loops
-      {"scan",
-       [](const Arrays& x) {
-         return fori_loop(
-             0, 3, [&](Array, Array y) { return sin(y) * x[1] + x[0]; }, x[0]);
-       },
-       {{3}, {3}},
-       -1.5,
-       1.5,
-       {},
-       2},
-      {"while",
-       [](const Arrays& x) {
-         auto step = [&](const std::pair<Array, Array>& s) {
-           return std::pair(s.first + 1, sin(s.second) * x[1]);
-         };
-         auto more = [](const std::pair<Array, Array>& s) { return s.first < 3; };
-         return while_loop(more, step, std::pair(Array(0), x[0])).second;
-       },
-       {{3}, {3}},
-       -1.5,
-       1.5,
-       {},
-       3,
-       1e-6,
-       /*reverse=*/false},
   };
+  for (auto part : {transform_rows}) {
+    for (Row& row : part()) rows.push_back(std::move(row));
+  }
   return rows;
 }
 

@@ -23,4 +23,7 @@ struct Row {
 
 const std::vector<Row>& op_table();
 
+/// Its parts that have files of their own.
+std::vector<Row> transform_rows();
+
 }  // namespace sturnus::testing

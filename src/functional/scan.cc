@@ -1,264 +1,19 @@
-// The ops `while` and `scan`, whose parameters are graphs, and their rules, which transform these.
-#include <sturnus/functional/evaluate.h>
+// The op `scan`, whose parameter is a graph, and its rules, which transform it.
 #include <sturnus/functional/loops.h>
 #include <sturnus/functional/op.h>
-#include <sturnus/functional/tree_def.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/index.h>
-#include <sturnus/ops/reduce.h>
 
 #include <algorithm>
 #include <unordered_set>
 
 #include "src/functional/body.h"
-#include "src/ops/elementwise.h"
+#include "src/functional/lists.h"
 #include "src/ops/structural.h"
 
 namespace sturnus::internal {
 namespace {
-
-using Index = std::ptrdiff_t;
-
-Arrays part(const Arrays& all, std::size_t begin, std::size_t count) {
-  auto first = all.begin() + static_cast<Index>(begin);
-  return {first, first + static_cast<Index>(count)};
-}
-
-Arrays joined(Arrays a, const Arrays& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-Arrays or_zeros(Arrays tangents, const ArrayTypes& types) {
-  for (std::size_t i = 0; i < tangents.size(); i++) {
-    if (tangents[i].empty()) tangents[i] = zeros_of(types[i]);
-  }
-  return tangents;
-}
-
-/// Those of `all` that `mask` marks.
-Arrays chosen(const Arrays& all, const Mask& mask) {
-  Arrays result;
-  for (std::size_t i = 0; i < all.size(); i++) {
-    if (mask[i]) result.push_back(all[i]);
-  }
-  return result;
-}
-
-/// The inverse: puts `some` back at the marked places, leaving the others empty.
-Arrays scattered(const Arrays& some, const Mask& mask) {
-  Arrays result(mask.size());
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < mask.size(); i++) {
-    if (mask[i]) result[i] = some[next++];
-  }
-  return result;
-}
-
-/// The smallest mask above `mask` that `step` maps into itself: what is carried round a loop and
-/// becomes marked in one iteration is marked from the start.
-Mask fixed_point(Mask mask, const std::function<Mask(const Mask&)>& step) {
-  for (;;) {
-    Mask next = step(mask);
-    bool grew = false;
-    for (std::size_t i = 0; i < mask.size(); i++) {
-      if (next[i] && !mask[i]) mask[i] = grew = true;
-    }
-    if (!grew) return mask;
-  }
-}
-
-void check_carry(std::string_view loop, const ArrayTypes& in, const ArrayTypes& out,
-                 const std::vector<std::string>& paths) {
-  if (in.size() != out.size()) {
-    throw TreeError(std::string(loop) + ": the carry has " + std::to_string(in.size()) +
-                    " arrays going in and " + std::to_string(out.size()) + " coming out");
-  }
-  for (std::size_t i = 0; i < in.size(); i++) {
-    if (in[i] == out[i]) continue;
-    throw ShapeError(std::string(loop) + ": carry out " + (i < paths.size() ? paths[i] : "") +
-                     " is " + out[i].str() + ", carry in is " + in[i].str() + where_text() +
-                     ". Make both the same type");
-  }
-}
-
-// ---------------------------------------------------------------------------------------- while
-
-// Inputs: carried values, then what the condition captures, then what the body captures.
-struct While {
-  static constexpr std::string_view name = "while";
-  Body condition, body;
-  std::int64_t carried;
-  std::int64_t in_condition;  // how many values the condition captures
-
-  ArrayTypes infer(const Arrays& x) const { return types_of(carry(x)); }
-  Arrays jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const;
-  Arrays transpose(const Arrays&, const Arrays&, const Mask&) const {
-    throw Error(
-        "while_loop: reverse mode needs to know how many iterations there are. Use scan, or "
-        "fori_loop with fixed bounds, or forward mode (jvp)");
-  }
-  Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
-  void lower(Emitter& emitter, const Node& node) const;
-
-  Arrays carry(const Arrays& x) const { return part(x, 0, count()); }
-  Arrays condition_captures(const Arrays& x) const {
-    return part(x, count(), static_cast<std::size_t>(in_condition));
-  }
-  Arrays body_captures(const Arrays& x) const {
-    std::size_t before = count() + static_cast<std::size_t>(in_condition);
-    return part(x, before, x.size() - before);
-  }
-  std::size_t count() const { return static_cast<std::size_t>(carried); }
-};
-
-Arrays make_while(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
-                  const std::vector<std::string>& paths = {}) {
-  Arrays roots = placeholders(types_of(start), "while_loop");
-  Arrays go_on = condition(roots);
-  if (go_on.size() != 1 || go_on[0].type() != ArrayType{DType::boolean, {}}) {
-    throw ShapeError("while_loop: the condition gives " +
-                     (go_on.empty() ? "nothing" : go_on[0].type().str()) +
-                     ", but must give one bool[]" + where_text() + ". Reduce it with any or all");
-  }
-  Arrays next = body(roots);
-  check_carry("while_loop", types_of(start), types_of(next), paths);
-  Closed closed_condition = close(go_on, roots);
-  Closed closed_body = close(next, roots);
-  Arrays inputs = joined(joined(start, closed_condition.captured), closed_body.captured);
-  return make_all(
-      While{closed_condition.body, closed_body.body, static_cast<std::int64_t>(start.size()),
-            static_cast<std::int64_t>(closed_condition.captured.size())},
-      inputs);
-}
-
-Arrays While::jvp(const Arrays& x, const Arrays&, const Arrays& dx) const {
-  Arrays fixed = body_captures(x), fixed_tangents = body_captures(dx);
-  auto tangents_after = [&](const Mask& moving) {
-    Arrays roots = placeholders(types_of(carry(x)), "jvp");
-    Arrays directions = placeholders(types_of(carry(x)), "jvp");
-    Arrays tangents(count());
-    for (std::size_t i = 0; i < count(); i++) {
-      if (moving[i]) tangents[i] = directions[i];
-    }
-    return push_forward(body.outputs, body.leaves(), joined(roots, fixed),
-                        joined(tangents, fixed_tangents))
-        .tangents;
-  };
-  Mask start(count());
-  for (std::size_t i = 0; i < count(); i++) start[i] = !dx[i].empty();
-  Mask moving = fixed_point(start, [&](const Mask& mask) {
-    Mask result;
-    for (const Array& tangent : tangents_after(mask)) result.push_back(!tangent.empty());
-    return result;
-  });
-  Arrays tangents = chosen(or_zeros(carry(dx), types_of(carry(x))), moving);
-  Arrays results = make_while(
-      [&](const Arrays& all) { return condition(joined(carry(all), condition_captures(x))); },
-      [&](const Arrays& all) {
-        Arrays directions = scattered(part(all, count(), tangents.size()), moving);
-        Duals duals = push_forward(body.outputs, body.leaves(), joined(carry(all), fixed),
-                                   joined(directions, fixed_tangents));
-        return joined(duals.values,
-                      chosen(or_zeros(duals.tangents, types_of(duals.values)), moving));
-      },
-      joined(carry(x), tangents));
-  return scattered(part(results, count(), tangents.size()), moving);
-}
-
-// Values `x` of which `mask` marks those with a mapped axis 0, given to `f` as one problem's.
-Arrays spread_call(const FlatFunction& f, const Arrays& x, const Mask& mask, std::int64_t n,
-                   Mask& mapped_out) {
-  Arrays arguments, roots, values;
-  for (std::size_t i = 0; i < x.size(); i++) {
-    if (!mask[i]) {
-      arguments.push_back(x[i]);
-      continue;
-    }
-    ArrayType type = x[i].type();
-    type.shape.erase(type.shape.begin());
-    arguments.push_back(placeholder(type, "vmap"));
-    roots.push_back(arguments.back());
-    values.push_back(x[i]);
-  }
-  return spread(f(arguments), roots, values, n, mapped_out);
-}
-
-Arrays all_mapped(Arrays values, const Mask& mask, const Mask& wanted, std::int64_t n) {
-  for (std::size_t i = 0; i < wanted.size(); i++) {
-    if (wanted[i]) values[i] = with_mapped_axis(values[i], mask[i], n);
-  }
-  return values;
-}
-
-// Types of mapped values, which `mask` marks, from those of one problem.
-ArrayTypes mapped_types(ArrayTypes types, const Mask& mask, std::int64_t n) {
-  for (std::size_t i = 0; i < types.size(); i++) {
-    if (mask[i]) types[i].shape.insert(types[i].shape.begin(), n);
-  }
-  return types;
-}
-
-Arrays While::batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
-  Mask carry_mask(mapped.begin(), mapped.begin() + static_cast<Index>(carried));
-  Mask condition_mask(mapped.begin() + static_cast<Index>(carried),
-                      mapped.begin() + static_cast<Index>(carried + in_condition));
-  Mask body_mask(mapped.begin() + static_cast<Index>(carried + in_condition), mapped.end());
-  ArrayTypes one(body.parameters.begin(), body.parameters.begin() + static_cast<Index>(carried));
-  auto masks = [](Mask a, const Mask& b) {
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
-  };
-  bool mapped_condition = false;
-  carry_mask = fixed_point(carry_mask, [&](const Mask& mask) {
-    Arrays trial = placeholders(mapped_types(one, mask, n), "vmap");
-    Mask after, go_on;
-    spread_call(condition, joined(trial, condition_captures(x)), masks(mask, condition_mask), n,
-                go_on);
-    spread_call(body, joined(trial, body_captures(x)), masks(mask, body_mask), n, after);
-    mapped_condition = go_on[0];
-    // Problems that end at different times each keep their own values.
-    return mapped_condition ? Mask(mask.size(), true) : after;
-  });
-  Arrays start = all_mapped(carry(x), mapped, carry_mask, n);
-  auto go_on = [&](const Arrays& all, Mask& is_mapped) {
-    return spread_call(condition, joined(all, condition_captures(x)),
-                       masks(carry_mask, condition_mask), n, is_mapped);
-  };
-  return make_while(
-      [&](const Arrays& all) {
-        Mask is_mapped;
-        Arrays result = go_on(all, is_mapped);
-        if (is_mapped[0]) result[0] = max(result[0]);  // while any of them goes on
-        return result;
-      },
-      [&](const Arrays& all) {
-        Mask after, is_mapped;
-        Arrays next = spread_call(body, joined(all, body_captures(x)), masks(carry_mask, body_mask),
-                                  n, after);
-        next = all_mapped(next, after, carry_mask, n);
-        if (!mapped_condition) return next;
-        Array active = go_on(all, is_mapped)[0];
-        for (std::size_t i = 0; i < next.size(); i++) {
-          next[i] = select(broadcast(active, next[i].shape(), {0}), next[i], all[i]);
-        }
-        return next;
-      },
-      start);
-}
-
-void While::lower(Emitter& emitter, const Node& node) const {
-  // The regions of StableHLO's while capture nothing: what is fixed is carried along.
-  Arrays parameters = placeholders(types_of(node.inputs), "while_loop");
-  Arrays go_on = condition(joined(carry(parameters), condition_captures(parameters)));
-  Arrays next = body(joined(carry(parameters), body_captures(parameters)));
-  next = joined(next, part(parameters, count(), parameters.size() - count()));
-  std::string regions = emitter.region(parameters, go_on) + ", " + emitter.region(parameters, next);
-  emitter.loop(node, regions);
-}
-
-// ----------------------------------------------------------------------------------------- scan
 
 // Inputs: captured values, carried values, xs. The body's parameters are the same with one slice of
 // each x; its outputs are the carried values and one slice of each y.
@@ -278,6 +33,7 @@ struct Scan {
   Arrays jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const;
   Arrays transpose(const Arrays& ct, const Arrays& x, const Mask& linear) const;
   Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
+  std::vector<Series> jet(const std::vector<Series>& x) const;
   void lower(Emitter& emitter, const Node& node) const;
 
   std::size_t count() const { return static_cast<std::size_t>(carried); }
@@ -292,8 +48,8 @@ struct Scan {
     return part(all, before, all.size() - before);
   }
   Mask carry_mask(const Mask& all) const {
-    auto first = all.begin() + static_cast<Index>(captured);
-    return {first, first + static_cast<Index>(carried)};
+    auto first = all.begin() + static_cast<std::ptrdiff_t>(captured);
+    return {first, first + static_cast<std::ptrdiff_t>(carried)};
   }
 };
 
@@ -303,9 +59,11 @@ ArrayTypes slice_types(const Arrays& xs) {
   return types;
 }
 
+}  // namespace
+
 ScanResult make_scan(const std::function<Arrays(const Arrays& carry, const Arrays& x)>& f,
                      const Arrays& start, const Arrays& xs, std::int64_t length, bool reverse,
-                     const std::vector<std::string>& paths = {}) {
+                     const std::vector<std::string>& paths) {
   Arrays carry = placeholders(types_of(start), "scan");
   Arrays slices = placeholders(slice_types(xs), "scan");
   Arrays outputs = f(carry, slices);
@@ -321,10 +79,10 @@ ScanResult make_scan(const std::function<Arrays(const Arrays& carry, const Array
   // The body's parameters in the order of the op's inputs: captured, carried, xs.
   Body body;
   std::size_t own = carry.size() + slices.size();
-  body.parameters.assign(closed.body.parameters.begin() + static_cast<Index>(own),
+  body.parameters.assign(closed.body.parameters.begin() + static_cast<std::ptrdiff_t>(own),
                          closed.body.parameters.end());
   body.parameters.insert(body.parameters.end(), closed.body.parameters.begin(),
-                         closed.body.parameters.begin() + static_cast<Index>(own));
+                         closed.body.parameters.begin() + static_cast<std::ptrdiff_t>(own));
   Arrays leaves = body.leaves();
   std::size_t captured = closed.captured.size();
   body.outputs = closed.body(joined(part(leaves, captured, own), part(leaves, 0, captured)));
@@ -335,11 +93,10 @@ ScanResult make_scan(const std::function<Arrays(const Arrays& carry, const Array
           part(results, start.size(), results.size() - start.size())};
 }
 
-Arrays Scan::jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const {
-  Mask start(count());
-  for (std::size_t i = 0; i < count(); i++) start[i] = !carry(dx)[i].empty();
-  Mask x_moves;
-  for (const Array& tangent : xs(dx)) x_moves.push_back(!tangent.empty());
+namespace {
+
+Arrays Scan::jvp(const Arrays& x, const Arrays&, const Arrays& dx) const {
+  Mask x_moves = present(xs(dx));
   ArrayTypes carry_types = types_of(carry(x));
   auto forward = [&](const Arrays& values, const Arrays& slices, const Arrays& tangents,
                      const Arrays& slice_tangents) {
@@ -352,19 +109,15 @@ Arrays Scan::jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const {
     Arrays tangents = scattered(chosen(placeholders(carry_types, "jvp"), mask), mask);
     Arrays slice_tangents =
         scattered(chosen(placeholders(slice_types(xs(x)), "jvp"), x_moves), x_moves);
-    Mask result;
-    for (const Array& tangent : forward(values, slices, tangents, slice_tangents).tangents) {
-      result.push_back(!tangent.empty());
-    }
-    return result;
+    return present(forward(values, slices, tangents, slice_tangents).tangents);
   };
-  Mask moving = fixed_point(start, [&](const Mask& mask) {
+  Mask moving = fixed_point(present(carry(dx)), [&](const Mask& mask) {
     Mask result = moved(mask);
     result.resize(count());
     return result;
   });
   Mask outputs_move = moved(moving);
-  Mask y_moves(outputs_move.begin() + static_cast<Index>(carried), outputs_move.end());
+  Mask y_moves(outputs_move.begin() + static_cast<std::ptrdiff_t>(carried), outputs_move.end());
 
   Arrays tangents = chosen(or_zeros(carry(dx), carry_types), moving);
   Arrays x_tangents = chosen(xs(dx), x_moves);
@@ -383,7 +136,6 @@ Arrays Scan::jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const {
       joined(carry(x), tangents), joined(xs(x), x_tangents), length, reverse);
   Arrays carry_tangents = scattered(part(result.carry, count(), tangents.size()), moving);
   Arrays y_tangents = scattered(result.stacked, y_moves);
-  (void)y;
   return joined(carry_tangents, y_tangents);
 }
 
@@ -396,14 +148,14 @@ Arrays Scan::batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
   };
   std::size_t before = static_cast<std::size_t>(captured) + count();
   Arrays xs_first = xs(x);
-  Mask xs_mask(mapped.begin() + static_cast<Index>(before), mapped.end());
+  Mask xs_mask(mapped.begin() + static_cast<std::ptrdiff_t>(before), mapped.end());
   for (std::size_t i = 0; i < xs_first.size(); i++) {
     if (xs_mask[i]) xs_first[i] = scanned_first(xs_first[i]);
   }
-  ArrayTypes one(body.parameters.begin() + static_cast<Index>(captured),
-                 body.parameters.begin() + static_cast<Index>(before));
+  ArrayTypes one(body.parameters.begin() + static_cast<std::ptrdiff_t>(captured),
+                 body.parameters.begin() + static_cast<std::ptrdiff_t>(before));
   auto masks = [&](const Mask& carry) {
-    Mask all(mapped.begin(), mapped.begin() + static_cast<Index>(captured));
+    Mask all(mapped.begin(), mapped.begin() + static_cast<std::ptrdiff_t>(captured));
     all.insert(all.end(), carry.begin(), carry.end());
     all.insert(all.end(), xs_mask.begin(), xs_mask.end());
     return all;
@@ -432,6 +184,44 @@ Arrays Scan::batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
   return outputs;
 }
 
+std::vector<Series> Scan::jet(const std::vector<Series>& x) const {
+  std::size_t before = static_cast<std::size_t>(captured) + count();
+  auto middle = x.begin() + static_cast<std::ptrdiff_t>(captured);
+  auto last = x.begin() + static_cast<std::ptrdiff_t>(before);
+  std::vector<Series> fixed(x.begin(), middle), start(middle, last), along(last, x.end());
+  std::size_t order = x[0].size() - 1;
+  Mask along_moves = moving(along);
+  Arrays flat_along = packed(along, along_moves);
+  auto step = [&](const Arrays& flat, const Mask& moves, const Arrays& slices) {
+    std::vector<Series> series = fixed;
+    for (Series& c : unpacked(flat, moves, order)) series.push_back(std::move(c));
+    for (Series& c : unpacked(slices, along_moves, order)) series.push_back(std::move(c));
+    return push_series(body.outputs, body.leaves(), series, order);
+  };
+  auto split = [&](const std::vector<Series>& outputs) {
+    auto end = outputs.begin() + static_cast<std::ptrdiff_t>(carried);
+    return std::pair(std::vector<Series>(outputs.begin(), end),
+                     std::vector<Series>(end, outputs.end()));
+  };
+  auto trial = [&](const Mask& mask) {
+    Arrays flat = placeholders(types_of(packed(start, mask)), "jet");
+    Arrays slices = placeholders(slice_types(flat_along), "jet");
+    return split(step(flat, mask, slices));
+  };
+  Mask moves =
+      fixed_point(moving(start), [&](const Mask& mask) { return moving(trial(mask).first); });
+  Mask y_moves = moving(trial(moves).second);
+  ScanResult result = make_scan(
+      [&](const Arrays& flat, const Arrays& slices) {
+        auto [next, ys] = split(step(flat, moves, slices));
+        return joined(packed(next, moves), packed(ys, y_moves));
+      },
+      packed(start, moves), flat_along, length, reverse);
+  std::vector<Series> outputs = unpacked(result.carry, moves, order);
+  for (Series& c : unpacked(result.stacked, y_moves, order)) outputs.push_back(std::move(c));
+  return outputs;
+}
+
 // Splits the body into what does not depend on the linear inputs, which one scan computes and
 // stacks where needed, and the linear rest, which a second scan runs backwards.
 Arrays Scan::transpose(const Arrays& ct, const Arrays& x, const Mask& linear) const {
@@ -439,7 +229,7 @@ Arrays Scan::transpose(const Arrays& ct, const Arrays& x, const Mask& linear) co
   Arrays parameters = body.leaves();
   auto is_linear = [&](const Mask& carry) {
     Mask all = linear;
-    std::copy(carry.begin(), carry.end(), all.begin() + static_cast<Index>(captured));
+    std::copy(carry.begin(), carry.end(), all.begin() + static_cast<std::ptrdiff_t>(captured));
     return all;
   };
   Mask linear_carry = fixed_point(carry_mask(linear), [&](const Mask& trial) {
@@ -476,7 +266,7 @@ Arrays Scan::transpose(const Arrays& ct, const Arrays& x, const Mask& linear) co
   Arrays fixed_leaves = chosen(parameters, fixed);
   Arrays changing_roots = chosen(parameters, [&] {
     Mask changing = fixed;
-    std::fill(changing.begin(), changing.begin() + static_cast<Index>(captured), false);
+    std::fill(changing.begin(), changing.begin() + static_cast<std::ptrdiff_t>(captured), false);
     return changing;
   }());
   std::unordered_set<const Node*> changing;
@@ -488,8 +278,7 @@ Arrays Scan::transpose(const Arrays& ct, const Arrays& x, const Mask& linear) co
   }
   Arrays constants = substitute(constant_between, captures(parameters), captures(x));
   Arrays fixed_xs = xs(scattered(chosen(x, fixed), fixed));
-  Mask has_x;
-  for (const Array& value : fixed_xs) has_x.push_back(!value.empty());
+  Mask has_x = present(fixed_xs);
   // First part: forwards, stacking `between`.
   ScanResult first = make_scan(
       [&](const Arrays& carry, const Arrays& slices) {
@@ -511,8 +300,8 @@ Arrays Scan::transpose(const Arrays& ct, const Arrays& x, const Mask& linear) co
       chosen(carry(x), fixed_carry), chosen(fixed_xs, has_x), length, reverse);
 
   // Second part: backwards, carrying cotangents of the linear carry and sums for linear captures.
-  Mask linear_captures(mask.begin(), mask.begin() + static_cast<Index>(captured));
-  Mask linear_xs(mask.begin() + static_cast<Index>(before), mask.end());
+  Mask linear_captures(mask.begin(), mask.begin() + static_cast<std::ptrdiff_t>(captured));
+  Mask linear_xs(mask.begin() + static_cast<std::ptrdiff_t>(before), mask.end());
   Arrays carry_ct = chosen(or_zeros(part(ct, 0, count()), types_of(carry(x))), linear_carry);
   Arrays y_ct;
   Mask y_linear;
@@ -582,16 +371,6 @@ void Scan::lower(Emitter& emitter, const Node& node) const {
 }
 
 }  // namespace
-
-Arrays while_loop(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
-                  const std::vector<std::string>& paths) {
-  Arrays results;
-  {
-    Trace trace;
-    results = make_while(condition, body, start, paths);
-  }
-  return settle(std::move(results));
-}
 
 ScanResult scan(const FlatFunction& body, const Arrays& start, const Arrays& xs,
                 std::int64_t length, bool reverse, const std::vector<std::string>& paths) {

@@ -1,0 +1,113 @@
+#include <sturnus/functional/jit.h>
+#include <sturnus/runtime/log.h>
+
+#include <algorithm>
+
+namespace sturnus::internal {
+namespace {
+
+// Programs of this size take XLA minutes; a loop that was unrolled while tracing is the usual
+// cause.
+constexpr std::size_t huge = 50'000;
+
+void warn_if_huge(const Arrays& outputs) {
+  std::size_t count = reachable(outputs).size();
+  if (count < huge) return;
+  log(LogLevel::warning, "jit: the traced program has " + std::to_string(count) +
+                             " operations, and XLA will take long to compile it. A C++ loop is "
+                             "traced once per pass: use scan or fori_loop, which are traced once");
+}
+
+}  // namespace
+
+Arrays JitCache::Entry::run(const TreeScan& arguments) const {
+  std::vector<Buffer> moved;
+  if (!device) {
+    std::vector<const Buffer*> list;
+    list.reserve(arguments.leaves.size() + compiled.captured.size());
+    for (std::size_t i = 0; i < arguments.leaves.size(); i++) {
+      list.push_back(&arguments.leaf<Array>(i).buffer());
+    }
+    return internal::run(compiled, std::move(list), donate);
+  }
+  moved.reserve(arguments.leaves.size());
+  std::vector<const Buffer*> list;
+  for (std::size_t i = 0; i < arguments.leaves.size(); i++) {
+    const Buffer& buffer = arguments.leaf<Array>(i).buffer();
+    if (buffer.device() == *device) {
+      list.push_back(&buffer);
+    } else {
+      moved.push_back(buffer.copy_to(*device));
+      list.push_back(&moved.back());
+    }
+  }
+  return internal::run(compiled, std::move(list), donate);
+}
+
+std::shared_ptr<const JitCache::Entry> JitCache::find(const TreeSchema& schema,
+                                                      const TreeScan& scan) const {
+  auto fits = [&](const Entry& entry) {
+    if (!entry.structure.fits(schema, scan.open, scan.text)) return false;
+    for (std::size_t i = 0; i < scan.leaves.size(); i++) {
+      if (scan.leaf<Array>(i).type() != entry.types[i]) return false;
+    }
+    return true;
+  };
+  std::lock_guard lock(mutex_);
+  for (const auto& entry : entries_) {
+    if (fits(*entry)) return entry;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const JitCache::Entry> JitCache::add(
+    const TreeSchema& schema, const TreeScan& scan, const Mask& donors, const FlatFunction& f,
+    const std::function<std::shared_ptr<const void>()>& like) {
+  ArrayTypes types;
+  for (std::size_t i = 0; i < scan.leaves.size(); i++) types.push_back(scan.leaf<Array>(i).type());
+  Arrays parameters, outputs;
+  {
+    Trace trace;
+    parameters = placeholders(types, "jit");
+    outputs = f(parameters);
+  }
+  warn_if_huge(outputs);
+  Device device = options_.device       ? *options_.device
+                  : scan.leaves.empty() ? default_device()
+                                        : scan.leaf<Array>(0).device();
+  std::vector<int> donate;
+  for (std::size_t i = 0; i < donors.size(); i++) {
+    if (donors[i]) donate.push_back(static_cast<int>(i));
+  }
+  Compiled compiled = compile_graph("jit", parameters, outputs, donors, device);
+  auto entry = std::make_shared<const Entry>(Entry{def_of(schema, scan), std::move(types),
+                                                   std::move(compiled), std::move(donate), like(),
+                                                   options_.device});
+  std::lock_guard lock(mutex_);
+  entries_.insert(entries_.begin(), entry);
+  return entry;
+}
+
+Mask donor_leaves(const std::vector<int>& donate, const std::vector<std::size_t>& counts) {
+  for (int argument : donate) {
+    if (argument >= 0 && static_cast<std::size_t>(argument) < counts.size()) continue;
+    throw Error("jit: donate names argument " + std::to_string(argument) +
+                ", the function is called with " + std::to_string(counts.size()));
+  }
+  Mask mask;
+  for (std::size_t i = 0; i < counts.size(); i++) {
+    bool given = std::find(donate.begin(), donate.end(), static_cast<int>(i)) != donate.end();
+    mask.resize(mask.size() + counts[i], given);
+  }
+  return mask;
+}
+
+Lowered lower(std::string_view name, const FlatFunction& f, const Arrays& x, const Mask& donors,
+              std::vector<std::string> names) {
+  Trace trace;
+  Arrays parameters = placeholders(types_of(x), name);
+  Arrays outputs = f(parameters);
+  return {std::string(name), std::move(parameters), std::move(outputs), donors, std::move(names)};
+}
+
+}  // namespace sturnus::internal

@@ -1,0 +1,233 @@
+// The derivative at a point as an object, and whole Jacobians.
+#include <sturnus/functional/op.h>
+#include <sturnus/functional/transform.h>
+#include <sturnus/functional/tree_def.h>
+#include <sturnus/ops/creation.h>
+
+#include "src/functional/body.h"
+#include "src/functional/lists.h"
+#include "src/ops/structural.h"
+
+namespace sturnus::internal {
+
+struct LinearMap::Parts {
+  Body tangents;     // of the directions and the residuals
+  Arrays residuals;  // what the function computed and the tangents need
+  Mask real;         // arguments that have a direction
+  Mask moves;        // outputs that have a tangent
+};
+
+namespace {
+
+Mask real_ones(const Arrays& x) {
+  Mask mask;
+  for (const Array& array : x) {
+    mask.push_back(is_floating(array.dtype()) || is_complex(array.dtype()));
+  }
+  return mask;
+}
+
+void check_types(std::string_view name, std::string_view what, const Arrays& got,
+                 const ArrayTypes& wanted) {
+  if (got.size() != wanted.size()) {
+    throw TreeError(std::string(name) + ": " + std::to_string(got.size()) + " " +
+                    std::string(what) + "s were given, " + std::to_string(wanted.size()) +
+                    " are needed");
+  }
+  for (std::size_t i = 0; i < got.size(); i++) {
+    if (got[i].type() == wanted[i]) continue;
+    throw ShapeError(std::string(name) + ": a " + std::string(what) + " is " + got[i].type().str() +
+                     ", its value is " + wanted[i].str() + ". Give it the value's type");
+  }
+}
+
+}  // namespace
+
+LinearMap::LinearMap(const FlatFunction& f, const Arrays& x, std::string_view name)
+    : name_(name), types_(types_of(x)) {
+  auto parts = std::make_shared<Parts>();
+  parts->real = real_ones(x);
+  Closed closed;
+  {
+    Trace trace;
+    Arrays roots = placeholders(types_, name);
+    Arrays directions = placeholders(types_of(chosen(x, parts->real)), name);
+    Duals duals = push_forward(f(roots), roots, x, scattered(directions, parts->real));
+    outputs_ = duals.values;
+    parts->moves = present(duals.tangents);
+    closed = close(chosen(duals.tangents, parts->moves), directions);
+    parts->tangents = closed.body;
+  }
+  Arrays all = settle(joined(outputs_, closed.captured));
+  parts->residuals = part(all, outputs_.size(), closed.captured.size());
+  outputs_ = part(all, 0, outputs_.size());
+  parts_ = std::move(parts);
+}
+
+Arrays LinearMap::forward(const Arrays& tangents) const {
+  check_types(name_, "tangent", tangents, types_);
+  Arrays results;
+  {
+    Trace trace;
+    Arrays directions = chosen(tangents, parts_->real);
+    results = scattered(parts_->tangents(joined(directions, parts_->residuals)), parts_->moves);
+    results = or_zeros(std::move(results), types_of(outputs_));
+  }
+  return settle(std::move(results));
+}
+
+Arrays LinearMap::backward(const Arrays& cotangents) const {
+  check_types(name_, "cotangent", cotangents, types_of(outputs_));
+  Arrays results;
+  {
+    Trace trace;
+    ArrayTypes types;
+    for (std::size_t i = 0; i < types_.size(); i++) {
+      if (parts_->real[i]) types.push_back(types_[i]);
+    }
+    Arrays directions = placeholders(types, name_);
+    Arrays tangents = parts_->tangents(joined(directions, parts_->residuals));
+    Arrays back = pull_back(tangents, chosen(cotangents, parts_->moves), directions);
+    results = or_zeros(scattered(back, parts_->real), types_);
+  }
+  return settle(std::move(results));
+}
+
+// -------------------------------------------------------------------------------------- Jacobians
+
+namespace {
+
+// Every unit tensor of a type, along a new axis 0.
+Array unit_tensors(const ArrayType& type) {
+  std::int64_t size = type.size();
+  return reshape_to(eye(size, type.dtype), prepended(size, type.shape));
+}
+
+// `f` of one list of arrays of which number j runs through `many` and the others are zero.
+Arrays each_alone(const FlatFunction& f, const ArrayTypes& types, std::size_t j,
+                  const Array& many) {
+  Arrays zeros;
+  for (const ArrayType& type : types) zeros.push_back(zeros_of(type));
+  std::int64_t n = many.shape()[0];
+  auto with_one = [&](const Arrays& one) {
+    Arrays all = zeros;
+    all[j] = one[0];
+    return f(all);
+  };
+  Mask mapped;
+  Arrays results = spread_call(with_one, {many}, {true}, n, mapped);
+  return all_mapped(results, mapped, Mask(results.size(), true), n);
+}
+
+// With the axis 0, which counts elements of `x`, last and in the shape of `x`.
+Array columns_last(const Array& columns, const Array& x) {
+  Array last = move_axis(columns, 0, columns.rank() - 1);
+  Shape shape(columns.shape().begin() + 1, columns.shape().end());
+  shape.insert(shape.end(), x.shape().begin(), x.shape().end());
+  return reshape_to(last, shape);
+}
+
+// Second derivatives of the outputs by the elements of x[j], along a new axis 0.
+Arrays second_derivatives(const Arrays& outputs, const Arrays& roots, const Arrays& x,
+                          std::size_t j) {
+  auto along = [&](const Arrays& direction) {
+    std::vector<Series> series;
+    for (const Array& value : x) series.push_back({value, {}, {}});
+    series[j][1] = direction[0];
+    Arrays result;
+    for (const Series& c : push_series(outputs, roots, series, 2)) {
+      result.push_back(c[2].empty() ? zeros_of(c[0].type()) : add_tangents(c[2], c[2]));
+    }
+    return result;
+  };
+  Array units = unit_tensors(x[j].type());
+  Mask mapped;
+  Arrays results = spread_call(along, {units}, {true}, units.shape()[0], mapped);
+  return all_mapped(results, mapped, Mask(results.size(), true), units.shape()[0]);
+}
+
+std::vector<Arrays> settle_table(std::vector<Arrays> table) {
+  Arrays flat;
+  for (const Arrays& row : table) flat.insert(flat.end(), row.begin(), row.end());
+  flat = settle(std::move(flat));
+  std::size_t next = 0;
+  for (Arrays& row : table) {
+    for (Array& entry : row) entry = flat[next++];
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<Arrays> forward_jacobian(const FlatFunction& f, const Arrays& x) {
+  std::vector<Arrays> table;
+  {
+    Trace trace;
+    LinearMap map(f, x, "jacfwd");
+    table.resize(map.outputs().size());
+    for (std::size_t j = 0; j < x.size(); j++) {
+      Arrays columns = each_alone([&map](const Arrays& dx) { return map.forward(dx); }, types_of(x),
+                                  j, unit_tensors(x[j].type()));
+      for (std::size_t i = 0; i < columns.size(); i++) {
+        table[i].push_back(columns_last(columns[i], x[j]));
+      }
+    }
+  }
+  return settle_table(std::move(table));
+}
+
+std::vector<Arrays> reverse_jacobian(const FlatFunction& f, const Arrays& x) {
+  std::vector<Arrays> table;
+  {
+    Trace trace;
+    LinearMap map(f, x, "jacrev");
+    for (std::size_t i = 0; i < map.outputs().size(); i++) {
+      const Array& output = map.outputs()[i];
+      Arrays rows = each_alone([&map](const Arrays& ct) { return map.backward(ct); },
+                               types_of(map.outputs()), i, unit_tensors(output.type()));
+      for (std::size_t j = 0; j < rows.size(); j++) {
+        Shape shape = output.shape();
+        shape.insert(shape.end(), x[j].shape().begin(), x[j].shape().end());
+        rows[j] = reshape_to(rows[j], shape);
+      }
+      table.push_back(rows);
+    }
+  }
+  return settle_table(std::move(table));
+}
+
+std::vector<Arrays> hessian_diagonal(const FlatFunction& f, const Arrays& x) {
+  std::vector<Arrays> table;
+  {
+    Trace trace;
+    Arrays roots = placeholders(types_of(x), "hessian_diagonal");
+    Arrays outputs = f(roots);
+    table.resize(outputs.size());
+    for (std::size_t j = 0; j < x.size(); j++) {
+      Arrays columns = second_derivatives(outputs, roots, x, j);
+      for (std::size_t i = 0; i < columns.size(); i++) {
+        table[i].push_back(columns_last(columns[i], x[j]));
+      }
+    }
+  }
+  return settle_table(std::move(table));
+}
+
+Arrays laplacian(const FlatFunction& f, const Arrays& x) {
+  Arrays sums;
+  {
+    Trace trace;
+    Arrays roots = placeholders(types_of(x), "laplacian");
+    Arrays outputs = f(roots);
+    sums.resize(outputs.size());
+    for (std::size_t j = 0; j < x.size(); j++) {
+      Arrays columns = second_derivatives(outputs, roots, x, j);
+      for (std::size_t i = 0; i < columns.size(); i++) {
+        sums[i] = add_tangents(sums[i], sum_over(columns[i], {0}));
+      }
+    }
+  }
+  return settle(std::move(sums));
+}
+
+}  // namespace sturnus::internal

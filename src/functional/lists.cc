@@ -1,0 +1,114 @@
+#include "src/functional/lists.h"
+
+#include <algorithm>
+
+#include "src/ops/structural.h"
+
+namespace sturnus::internal {
+
+Arrays part(const Arrays& all, std::size_t begin, std::size_t count) {
+  auto first = all.begin() + static_cast<std::ptrdiff_t>(begin);
+  return {first, first + static_cast<std::ptrdiff_t>(count)};
+}
+
+Arrays joined(Arrays a, const Arrays& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+Mask joined(Mask a, const Mask& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+Mask present(const Arrays& arrays) {
+  Mask mask;
+  for (const Array& array : arrays) mask.push_back(!array.empty());
+  return mask;
+}
+
+bool any(const Mask& mask) { return std::find(mask.begin(), mask.end(), true) != mask.end(); }
+
+Arrays or_zeros(Arrays tangents, const ArrayTypes& types) {
+  for (std::size_t i = 0; i < tangents.size(); i++) {
+    if (tangents[i].empty()) tangents[i] = zeros_of(types[i]);
+  }
+  return tangents;
+}
+
+Arrays chosen(const Arrays& all, const Mask& mask) {
+  Arrays result;
+  for (std::size_t i = 0; i < all.size(); i++) {
+    if (mask[i]) result.push_back(all[i]);
+  }
+  return result;
+}
+
+Arrays scattered(const Arrays& some, const Mask& mask) {
+  Arrays result(mask.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < mask.size(); i++) {
+    if (mask[i]) result[i] = some[next++];
+  }
+  return result;
+}
+
+Arrays all_mapped(Arrays values, const Mask& mask, const Mask& wanted, std::int64_t n) {
+  for (std::size_t i = 0; i < wanted.size(); i++) {
+    if (wanted[i]) values[i] = with_mapped_axis(values[i], mask[i], n);
+  }
+  return values;
+}
+
+ArrayTypes mapped_types(ArrayTypes types, const Mask& mask, std::int64_t n) {
+  for (std::size_t i = 0; i < types.size(); i++) {
+    if (mask[i]) types[i].shape.insert(types[i].shape.begin(), n);
+  }
+  return types;
+}
+
+Mask moving(const std::vector<Series>& series) {
+  Mask result;
+  for (const Series& c : series) {
+    result.push_back(
+        std::any_of(c.begin() + 1, c.end(), [](const Array& array) { return !array.empty(); }));
+  }
+  return result;
+}
+
+Arrays packed(const std::vector<Series>& series, const Mask& moves) {
+  Arrays flat;
+  for (const Series& c : series) flat.push_back(c[0]);
+  for (std::size_t i = 0; i < series.size(); i++) {
+    for (std::size_t k = 1; moves[i] && k < series[i].size(); k++) {
+      const Array& coefficient = series[i][k];
+      flat.push_back(coefficient.empty() ? zeros_of(series[i][0].type()) : coefficient);
+    }
+  }
+  return flat;
+}
+
+std::vector<Series> unpacked(const Arrays& flat, const Mask& moves, std::size_t order) {
+  std::vector<Series> series;
+  std::size_t next = moves.size();
+  for (std::size_t i = 0; i < moves.size(); i++) {
+    Series c(order + 1);
+    c[0] = flat[i];
+    for (std::size_t k = 1; moves[i] && k <= order; k++) c[k] = flat[next++];
+    series.push_back(std::move(c));
+  }
+  return series;
+}
+
+Mask fixed_point(Mask mask, const std::function<Mask(const Mask&)>& step) {
+  for (;;) {
+    Mask next = step(mask);
+    bool grew = false;
+    for (std::size_t i = 0; i < mask.size(); i++) {
+      if (next[i] && !mask[i]) mask[i] = grew = true;
+    }
+    if (!grew) return mask;
+  }
+}
+
+}  // namespace sturnus::internal

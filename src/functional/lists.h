@@ -1,0 +1,36 @@
+// Lists of arrays, and masks that mark some of their elements: what rules of loops are made of.
+#pragma once
+
+#include <sturnus/functional/graph.h>
+
+#include <functional>
+
+namespace sturnus::internal {
+
+/// all[begin], ..., all[begin + count - 1].
+Arrays part(const Arrays& all, std::size_t begin, std::size_t count);
+Arrays joined(Arrays a, const Arrays& b);
+Mask joined(Mask a, const Mask& b);
+/// Those of `all` that `mask` marks.
+Arrays chosen(const Arrays& all, const Mask& mask);
+/// The inverse: puts `some` back at the marked places, leaving the others empty.
+Arrays scattered(const Arrays& some, const Mask& mask);
+/// Marks the arrays that are not empty: those with a tangent that is not zero.
+Mask present(const Arrays& arrays);
+bool any(const Mask& mask);
+/// Empty tangents as zeros of the given types.
+Arrays or_zeros(Arrays tangents, const ArrayTypes& types);
+/// Values of which `mask` marks those with a mapped axis 0; those that `wanted` marks get one.
+Arrays all_mapped(Arrays values, const Mask& mask, const Mask& wanted, std::int64_t n);
+/// Types of mapped values, which `mask` marks, from those of one problem.
+ArrayTypes mapped_types(ArrayTypes types, const Mask& mask, std::int64_t n);
+/// Marks the series that move: that have more than their coefficient 0.
+Mask moving(const std::vector<Series>& series);
+/// Series as a flat list: coefficients 0 of all, then the others of those that `moves` marks.
+Arrays packed(const std::vector<Series>& series, const Mask& moves);
+std::vector<Series> unpacked(const Arrays& flat, const Mask& moves, std::size_t order);
+/// The smallest mask above `mask` that `step` maps into itself: what is carried round a loop and
+/// becomes marked in one iteration is marked from the start.
+Mask fixed_point(Mask mask, const std::function<Mask(const Mask&)>& step);
+
+}  // namespace sturnus::internal

@@ -1,0 +1,16 @@
+// Graphs as text.
+#pragma once
+
+#include <sturnus/functional/graph.h>
+
+#include <string>
+#include <vector>
+
+namespace sturnus::internal {
+
+/// One operation per line, inputs before users: "%3 = multiply %1 %2 : f32[3]   # pinn.cc:41".
+/// `names` are those of the parameters, where there are any.
+std::string print_graph(const Arrays& parameters, const std::vector<std::string>& names,
+                        const Arrays& outputs);
+
+}  // namespace sturnus::internal

@@ -1,0 +1,156 @@
+#include <sturnus/functional/emitter.h>
+#include <sturnus/functional/print.h>
+#include <sturnus/functional/program.h>
+#include <sturnus/runtime/hlo_program.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace sturnus {
+
+Array abstract_array(DType dtype, Shape shape) {
+  return internal::placeholder({dtype, std::move(shape)}, "abstract_array");
+}
+
+Lowered::Lowered(std::string name, Arrays parameters, Arrays outputs, internal::Mask donors,
+                 std::vector<std::string> parameter_names)
+    : name_(std::move(name)),
+      parameters_(std::move(parameters)),
+      outputs_(std::move(outputs)),
+      donors_(std::move(donors)),
+      parameter_names_(std::move(parameter_names)) {}
+
+std::string Lowered::graph() const {
+  return internal::print_graph(parameters_, parameter_names_, outputs_);
+}
+
+std::string Lowered::stablehlo() const {
+  return internal::Emitter::module(name_, parameters_, outputs_, donors_);
+}
+
+std::size_t Lowered::size() const { return internal::reachable(outputs_).size(); }
+
+Program Lowered::compile(std::optional<Device> device) const {
+  Program program(internal::compile_graph(name_, parameters_, outputs_, donors_,
+                                          device ? *device : default_device()));
+  program.name_ = name_;
+  program.stablehlo_ = stablehlo();
+  program.argument_types_ = argument_types();
+  program.result_types_ = result_types();
+  for (std::size_t i = 0; i < donors_.size(); i++) {
+    if (donors_[i]) program.donate_.push_back(static_cast<int>(i));
+  }
+  return program;
+}
+
+Arrays Program::run(const Arrays& arguments) const {
+  std::vector<const Buffer*> list;
+  for (const Array& argument : arguments) list.push_back(&argument.buffer());
+  return internal::run(compiled_, std::move(list), donate_);
+}
+
+std::string Program::optimized() const {
+  OptimizedProgram program = executable().optimized_program();
+  return to_string(parse_hlo(program.bytes, program.format));
+}
+
+std::string Program::cost() const { return to_string(executable().report()); }
+
+// ------------------------------------------------------------------------------------------ files
+//
+// A first line that names the format; then lines "key size", each followed by so many bytes and a
+// line break.
+
+namespace {
+
+constexpr std::string_view first_line = "sturnus program 1\n";
+
+void write(std::ostream& out, std::string_view key, std::string_view bytes) {
+  out << key << ' ' << bytes.size() << '\n' << bytes << '\n';
+}
+
+std::string read(std::istream& in, std::string_view key, const std::string& path) {
+  std::string found;
+  std::size_t size = 0;
+  in >> found >> size;
+  in.get();
+  bool fits = in && found == key && size < std::size_t{1} << 40;
+  std::string bytes;
+  if (fits) {
+    bytes.resize(size);
+    in.read(bytes.data(), static_cast<std::streamsize>(size));
+    fits = in.get() == '\n';
+  }
+  if (!fits) {
+    throw Error("Program::load: " + path + " is damaged at \"" + std::string(key) +
+                "\". Save the program again");
+  }
+  return bytes;
+}
+
+std::string identity(const Device& device) {
+  Client client = device.owner();
+  return client.platform_name() + " " + client.platform_version();
+}
+
+}  // namespace
+
+void Program::save(const std::string& path) const {
+  std::ostringstream out(std::ios::binary);
+  out << first_line;
+  write(out, "name", name_);
+  write(out, "stablehlo", stablehlo_);
+  std::string donors;
+  for (int index : donate_) donors += std::to_string(index) + " ";
+  write(out, "donate", donors);
+  // Machine code knows captured arrays as arguments, so it can be used again only without them.
+  bool self_contained = compiled_.captured.empty();
+  write(out, "made_for", self_contained ? identity(executable().devices()[0]) : "");
+  std::string code;
+  if (self_contained) {
+    try {
+      code = executable().serialize();
+    } catch (const Error&) {  // a plugin that cannot: the program is compiled when it is loaded
+    }
+  }
+  write(out, "code", code);
+  std::ofstream file(path, std::ios::binary);
+  file << out.str();
+  file.close();
+  if (!file) throw Error("Program::save: cannot write " + path);
+}
+
+Program Program::load(const std::string& path, std::optional<Device> device) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error("Program::load: cannot read " + path);
+  std::string line;
+  std::getline(file, line);
+  if (line + "\n" != first_line) {
+    throw Error("Program::load: " + path + " is not a program that this version saved");
+  }
+  std::string name = read(file, "name", path);
+  std::string stablehlo = read(file, "stablehlo", path);
+  std::string donors = read(file, "donate", path);
+  std::string made_for = read(file, "made_for", path);
+  std::string code = read(file, "code", path);
+  Device on = device ? *device : default_device();
+  if (made_for != identity(on)) code.clear();
+  Program program(internal::load_compiled(stablehlo, code, on));
+  program.name_ = std::move(name);
+  program.stablehlo_ = std::move(stablehlo);
+  std::istringstream indices(donors);
+  for (int index = 0; indices >> index;) program.donate_.push_back(index);
+  auto known = [&path](const std::vector<std::optional<ArrayType>>& types) {
+    internal::ArrayTypes result;
+    for (const auto& type : types) {
+      if (!type) throw Error("Program::load: " + path + " has types that Sturnus does not know");
+      result.push_back(*type);
+    }
+    return result;
+  };
+  program.argument_types_ = known(program.executable().parameter_types());
+  program.result_types_ = known(program.executable().result_types());
+  return program;
+}
+
+}  // namespace sturnus

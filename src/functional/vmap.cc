@@ -1,0 +1,67 @@
+#include <sturnus/functional/vmap.h>
+
+#include <algorithm>
+
+namespace sturnus {
+
+MapAxis by_path(std::initializer_list<std::pair<std::string, std::optional<int>>> axes) {
+  MapAxis result(none);
+  result.by_path_ = axes;
+  return result;
+}
+
+namespace {
+
+// Whether `path` leads into `part`: ".net[2].b" into ".net", but not ".network".
+bool leads_into(std::string_view path, std::string_view part) {
+  if (path.substr(0, part.size()) != part) return false;
+  return path.size() == part.size() || path[part.size()] == '.' || path[part.size()] == '[';
+}
+
+}  // namespace
+
+std::vector<std::int64_t> MapAxis::of_leaves(std::string_view what, const TreeDef& tree) const {
+  auto number = [](const std::optional<int>& axis) {
+    return axis ? std::int64_t{*axis} : internal::unmapped;
+  };
+  std::vector<std::string> paths = tree.leaf_paths();
+  std::vector<std::int64_t> axes(paths.size(), number(axis_));
+  std::vector<std::size_t> best(paths.size(), 0);
+  for (const auto& [part, axis] : by_path_) {
+    bool found = false;
+    for (std::size_t i = 0; i < paths.size(); i++) {
+      if (!leads_into(paths[i], part)) continue;
+      found = true;
+      if (part.size() < best[i]) continue;
+      best[i] = part.size();
+      axes[i] = number(axis);
+    }
+    if (found) continue;
+    std::string known;
+    for (const std::string& path : paths) known += (known.empty() ? "" : ", ") + path;
+    throw TreeError("vmap: " + std::string(what) + " names " + part +
+                    ", which leads to no array of the tree; there are " + known);
+  }
+  return axes;
+}
+
+namespace internal {
+
+std::vector<std::int64_t> leaf_axes(const std::vector<MapAxis>& in_axes,
+                                    const std::vector<TreeDef>& arguments) {
+  if (!in_axes.empty() && in_axes.size() != arguments.size()) {
+    throw ShapeError("vmap: in_axes has " + std::to_string(in_axes.size()) +
+                     " entries, the function is called with " + std::to_string(arguments.size()) +
+                     " arguments. Give one entry per argument");
+  }
+  std::vector<std::int64_t> axes;
+  for (std::size_t i = 0; i < arguments.size(); i++) {
+    MapAxis axis = in_axes.empty() ? MapAxis(0) : in_axes[i];
+    std::vector<std::int64_t> own = axis.of_leaves("in_axes", arguments[i]);
+    axes.insert(axes.end(), own.begin(), own.end());
+  }
+  return axes;
+}
+
+}  // namespace internal
+}  // namespace sturnus

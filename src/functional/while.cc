@@ -1,0 +1,205 @@
+// The op `while`, whose parameters are graphs, and its rules, which transform these.
+#include <sturnus/functional/loops.h>
+#include <sturnus/functional/op.h>
+#include <sturnus/functional/tree_def.h>
+#include <sturnus/ops/reduce.h>
+
+#include "src/functional/body.h"
+#include "src/functional/lists.h"
+#include "src/ops/elementwise.h"
+
+namespace sturnus::internal {
+
+void check_carry(std::string_view loop, const ArrayTypes& in, const ArrayTypes& out,
+                 const std::vector<std::string>& paths) {
+  if (in.size() != out.size()) {
+    throw TreeError(std::string(loop) + ": the carry has " + std::to_string(in.size()) +
+                    " arrays going in and " + std::to_string(out.size()) + " coming out");
+  }
+  for (std::size_t i = 0; i < in.size(); i++) {
+    if (in[i] == out[i]) continue;
+    throw ShapeError(std::string(loop) + ": carry out " + (i < paths.size() ? paths[i] : "") +
+                     " is " + out[i].str() + ", carry in is " + in[i].str() + where_text() +
+                     ". Make both the same type");
+  }
+}
+
+namespace {
+
+// Inputs: carried values, then what the condition captures, then what the body captures.
+struct While {
+  static constexpr std::string_view name = "while";
+  Body condition, body;
+  std::int64_t carried;
+  std::int64_t in_condition;  // how many values the condition captures
+
+  ArrayTypes infer(const Arrays& x) const { return types_of(carry(x)); }
+  Arrays jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const;
+  Arrays transpose(const Arrays&, const Arrays&, const Mask&) const {
+    throw Error(
+        "while_loop: reverse mode needs to know how many iterations there are. Use scan, or "
+        "fori_loop with fixed bounds, or forward mode (jvp)");
+  }
+  Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
+  std::vector<Series> jet(const std::vector<Series>& x) const;
+  void lower(Emitter& emitter, const Node& node) const;
+
+  Arrays carry(const Arrays& x) const { return part(x, 0, count()); }
+  Arrays condition_captures(const Arrays& x) const {
+    return part(x, count(), static_cast<std::size_t>(in_condition));
+  }
+  Arrays body_captures(const Arrays& x) const {
+    std::size_t before = count() + static_cast<std::size_t>(in_condition);
+    return part(x, before, x.size() - before);
+  }
+  std::size_t count() const { return static_cast<std::size_t>(carried); }
+};
+
+}  // namespace
+
+Arrays make_while(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
+                  const std::vector<std::string>& paths) {
+  Arrays roots = placeholders(types_of(start), "while_loop");
+  Arrays go_on = condition(roots);
+  if (go_on.size() != 1 || go_on[0].type() != ArrayType{DType::boolean, {}}) {
+    throw ShapeError("while_loop: the condition gives " +
+                     (go_on.empty() ? "nothing" : go_on[0].type().str()) +
+                     ", but must give one bool[]" + where_text() + ". Reduce it with any or all");
+  }
+  Arrays next = body(roots);
+  check_carry("while_loop", types_of(start), types_of(next), paths);
+  Closed closed_condition = close(go_on, roots);
+  Closed closed_body = close(next, roots);
+  Arrays inputs = joined(joined(start, closed_condition.captured), closed_body.captured);
+  return make_all(
+      While{closed_condition.body, closed_body.body, static_cast<std::int64_t>(start.size()),
+            static_cast<std::int64_t>(closed_condition.captured.size())},
+      inputs);
+}
+
+namespace {
+
+Arrays While::jvp(const Arrays& x, const Arrays&, const Arrays& dx) const {
+  Arrays fixed = body_captures(x), fixed_tangents = body_captures(dx);
+  auto tangents_after = [&](const Mask& moving) {
+    Arrays roots = placeholders(types_of(carry(x)), "jvp");
+    Arrays directions = placeholders(types_of(carry(x)), "jvp");
+    Arrays tangents(count());
+    for (std::size_t i = 0; i < count(); i++) {
+      if (moving[i]) tangents[i] = directions[i];
+    }
+    return push_forward(body.outputs, body.leaves(), joined(roots, fixed),
+                        joined(tangents, fixed_tangents))
+        .tangents;
+  };
+  Mask moving = fixed_point(present(carry(dx)),
+                            [&](const Mask& mask) { return present(tangents_after(mask)); });
+  Arrays tangents = chosen(or_zeros(carry(dx), types_of(carry(x))), moving);
+  Arrays results = make_while(
+      [&](const Arrays& all) { return condition(joined(carry(all), condition_captures(x))); },
+      [&](const Arrays& all) {
+        Arrays directions = scattered(part(all, count(), tangents.size()), moving);
+        Duals duals = push_forward(body.outputs, body.leaves(), joined(carry(all), fixed),
+                                   joined(directions, fixed_tangents));
+        return joined(duals.values,
+                      chosen(or_zeros(duals.tangents, types_of(duals.values)), moving));
+      },
+      joined(carry(x), tangents));
+  return scattered(part(results, count(), tangents.size()), moving);
+}
+
+Arrays While::batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
+  Mask carry_mask(mapped.begin(), mapped.begin() + static_cast<std::ptrdiff_t>(carried));
+  Mask condition_mask(mapped.begin() + static_cast<std::ptrdiff_t>(carried),
+                      mapped.begin() + static_cast<std::ptrdiff_t>(carried + in_condition));
+  Mask body_mask(mapped.begin() + static_cast<std::ptrdiff_t>(carried + in_condition),
+                 mapped.end());
+  ArrayTypes one(body.parameters.begin(),
+                 body.parameters.begin() + static_cast<std::ptrdiff_t>(carried));
+  bool mapped_condition = false;
+  carry_mask = fixed_point(carry_mask, [&](const Mask& mask) {
+    Arrays trial = placeholders(mapped_types(one, mask, n), "vmap");
+    Mask after, go_on;
+    spread_call(condition, joined(trial, condition_captures(x)), joined(mask, condition_mask), n,
+                go_on);
+    spread_call(body, joined(trial, body_captures(x)), joined(mask, body_mask), n, after);
+    mapped_condition = go_on[0];
+    // Problems that end at different times each keep their own values.
+    return mapped_condition ? Mask(mask.size(), true) : after;
+  });
+  Arrays start = all_mapped(carry(x), mapped, carry_mask, n);
+  auto go_on = [&](const Arrays& all, Mask& is_mapped) {
+    return spread_call(condition, joined(all, condition_captures(x)),
+                       joined(carry_mask, condition_mask), n, is_mapped);
+  };
+  return make_while(
+      [&](const Arrays& all) {
+        Mask is_mapped;
+        Arrays result = go_on(all, is_mapped);
+        if (is_mapped[0]) result[0] = max(result[0]);  // while any of them goes on
+        return result;
+      },
+      [&](const Arrays& all) {
+        Mask after, is_mapped;
+        Arrays next = spread_call(body, joined(all, body_captures(x)),
+                                  joined(carry_mask, body_mask), n, after);
+        next = all_mapped(next, after, carry_mask, n);
+        if (!mapped_condition) return next;
+        Array active = go_on(all, is_mapped)[0];
+        for (std::size_t i = 0; i < next.size(); i++) {
+          next[i] = select(broadcast(active, next[i].shape(), {0}), next[i], all[i]);
+        }
+        return next;
+      },
+      start);
+}
+
+std::vector<Series> While::jet(const std::vector<Series>& x) const {
+  std::size_t order = x[0].size() - 1;
+  auto own = [&](std::size_t begin, std::size_t count) {
+    auto first = x.begin() + static_cast<std::ptrdiff_t>(begin);
+    return std::vector<Series>(first, first + static_cast<std::ptrdiff_t>(count));
+  };
+  std::size_t before = count() + static_cast<std::size_t>(in_condition);
+  std::vector<Series> start = own(0, count()), fixed = own(before, x.size() - before);
+  Arrays fixed_in_condition;
+  for (const Series& c : own(count(), before - count())) fixed_in_condition.push_back(c[0]);
+  auto step = [&](const Arrays& flat, const Mask& moves) {
+    std::vector<Series> series = unpacked(flat, moves, order);
+    series.insert(series.end(), fixed.begin(), fixed.end());
+    return push_series(body.outputs, body.leaves(), series, order);
+  };
+  Mask moves = fixed_point(moving(start), [&](const Mask& mask) {
+    return moving(step(placeholders(types_of(packed(start, mask)), "jet"), mask));
+  });
+  Arrays end = make_while(
+      [&](const Arrays& flat) {
+        return condition(joined(part(flat, 0, count()), fixed_in_condition));
+      },
+      [&](const Arrays& flat) { return packed(step(flat, moves), moves); }, packed(start, moves));
+  return unpacked(end, moves, order);
+}
+
+void While::lower(Emitter& emitter, const Node& node) const {
+  // The regions of StableHLO's while capture nothing: what is fixed is carried along.
+  Arrays parameters = placeholders(types_of(node.inputs), "while_loop");
+  Arrays go_on = condition(joined(carry(parameters), condition_captures(parameters)));
+  Arrays next = body(joined(carry(parameters), body_captures(parameters)));
+  next = joined(next, part(parameters, count(), parameters.size() - count()));
+  std::string regions = emitter.region(parameters, go_on) + ", " + emitter.region(parameters, next);
+  emitter.loop(node, regions);
+}
+
+}  // namespace
+
+Arrays while_loop(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
+                  const std::vector<std::string>& paths) {
+  Arrays results;
+  {
+    Trace trace;
+    results = make_while(condition, body, start, paths);
+  }
+  return settle(std::move(results));
+}
+
+}  // namespace sturnus::internal
