@@ -55,6 +55,8 @@ Array permute(const Array& x, Axes permutation);
 Array sum_over(const Array& x, Axes axes);
 /// x itself when it is mapped, else x repeated along a new axis 0.
 Array with_mapped_axis(const Array& x, bool mapped, std::int64_t n);
+/// Negative positions along an axis, counted from its end.
+Array wrapped_index(const Array& indices, std::int64_t extent);
 /// The sum of two tangents, of which each may be zero (null).
 Array add_tangents(const Array& a, const Array& b);
 

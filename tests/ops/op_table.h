@@ -23,4 +23,7 @@ struct Row {
 
 const std::vector<Row>& op_table();
 
+/// The rows of single families.
+std::vector<Row> gather_rows();
+
 }  // namespace sturnus::testing
