@@ -269,6 +269,7 @@ std::vector<Row> make_table() {
     rows.insert(rows.end(), more.begin(), more.end());
   };
   append(gather_rows());
+  append(order_rows());
   return rows;
 }
 

@@ -25,5 +25,6 @@ const std::vector<Row>& op_table();
 
 /// The rows of single families.
 std::vector<Row> gather_rows();
+std::vector<Row> order_rows();
 
 }  // namespace sturnus::testing
