@@ -15,7 +15,10 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/dot.h>
+#include <sturnus/ops/gather.h>
 #include <sturnus/ops/index.h>
+#include <sturnus/ops/order.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
+#include <sturnus/ops/subscript.h>
 #include <sturnus/ops/transcendental.h>

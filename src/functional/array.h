@@ -18,6 +18,8 @@ namespace sturnus {
 namespace internal {
 struct Node;
 }
+class At;
+struct Index;
 
 /// An immutable array with value semantics; copying is cheap. Operations on concrete arrays run at
 /// once; inside a function that is being transformed they build its graph.
@@ -60,6 +62,13 @@ class Array {
   }
   /// Waits until the value is there.
   const Array& await() const;
+
+  /// Parts, as sturnus/ops/subscript.h explains: x[-1], x(2, Slice{1, 5}), x.at(2).set(y).
+  Array operator[](const Index& index) const;
+  template <class... Rest>
+  Array operator()(const Index& first, const Rest&... rest) const;
+  template <class... Rest>
+  At at(const Index& first, const Rest&... rest) const;
 
   /// Whether both are the same value: the same node of a graph, or the same memory.
   bool same(const Array& other) const { return node_ == other.node_ && output_ == other.output_; }

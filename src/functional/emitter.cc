@@ -155,17 +155,36 @@ void Emitter::literal(const Node& node, std::string_view bytes) {
   }
 }
 
-void Emitter::loop(const Node& node, std::string_view regions) {
+std::vector<std::string> Emitter::print_while(const Arrays& start, std::string_view regions) {
   std::string name = fresh();
-  std::size_t count = node.inputs.size();
-  std::vector<std::string>& results = names_[&node];
-  for (std::size_t i = 0; i < node.types.size(); i++) {
+  std::size_t count = start.size();
+  std::vector<std::string> results;
+  for (std::size_t i = 0; i < count; i++) {
     results.push_back(count == 1 ? name : name + "#" + std::to_string(i));
   }
-  std::string types = mlir_types(types_of(node.inputs));
+  std::string types = mlir_types(types_of(start));
   text_ += "  " + name + (count == 1 ? "" : ":" + std::to_string(count)) +
-           " = \"stablehlo.while\"(" + joined(names_of(node.inputs)) + ") (";
+           " = \"stablehlo.while\"(" + joined(names_of(start)) + ") (";
   text_.append(regions) += ") : " + types + " -> " + types + "\n";
+  return results;
+}
+
+void Emitter::loop(const Node& node, std::string_view regions) {
+  names_[&node] = print_while(node.inputs, regions);
+  names_[&node].resize(node.types.size());
+}
+
+Arrays Emitter::loop(const Arrays& start, const std::function<Array(const Arrays&)>& condition,
+                     const std::function<Arrays(const Arrays&)>& step) {
+  expanded_.insert(expanded_.end(), start.begin(), start.end());
+  body(start);
+  Arrays carried = placeholders(types_of(start), "loop");
+  std::string condition_region = region(carried, {condition(carried)});
+  std::string step_region = region(carried, step(carried));
+  auto names = print_while(start, condition_region + ", " + step_region);
+  for (std::size_t i = 0; i < names.size(); i++) bind_parameter(carried[i], names[i]);
+  expanded_.insert(expanded_.end(), carried.begin(), carried.end());
+  return carried;
 }
 
 void Emitter::expand(const Node& node, const Arrays& replacement) {
@@ -225,9 +244,10 @@ std::string Emitter::binary_region(std::string_view hlo, DType dtype) {
 }
 
 std::string Emitter::module(std::string_view name, const Arrays& parameters, const Arrays& outputs,
-                            const Mask& donors) {
+                            const Mask& donors, std::string_view platform) {
   Trace trace;  // lowering rules build graphs too
   Emitter emitter;
+  emitter.platform_ = platform;
   std::string head;
   for (std::size_t i = 0; i < parameters.size(); i++) {
     std::string parameter = emitter.fresh();

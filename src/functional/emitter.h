@@ -3,6 +3,7 @@
 
 #include <sturnus/functional/graph.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -48,14 +49,21 @@ class Emitter {
   std::vector<std::string> names_of(const Arrays& arrays) const;
   /// A StableHLO while on the node's inputs, of which the first are its results.
   void loop(const Node& node, std::string_view regions);
+  /// A StableHLO while that repeats `body` on `start` while `condition` holds; gives what stands
+  /// for its results in the graphs of a lowering rule. Both may use only what they are given.
+  Arrays loop(const Arrays& start, const std::function<Array(const Arrays&)>& condition,
+              const std::function<Arrays(const Arrays&)>& body);
   /// Prints `replacement`, a graph of the node's inputs, in place of the node.
   void expand(const Node& node, const Arrays& replacement);
   /// The results of `node` are called what its inputs are called: the op is nothing at run time.
   void pass_through(const Node& node);
 
+  /// What the program is for: "cpu", "cuda", "tpu". An op may have a lowering for each.
+  const std::string& platform() const { return platform_; }
+
   /// The whole module. `donors` marks arguments whose memory the program may reuse.
   static std::string module(std::string_view name, const Arrays& parameters, const Arrays& outputs,
-                            const Mask& donors = {});
+                            const Mask& donors = {}, std::string_view platform = "cpu");
 
  private:
   using Names = std::unordered_map<const Node*, std::vector<std::string>>;
@@ -66,6 +74,10 @@ class Emitter {
   /// Prints what `outputs` need and is not printed yet.
   void body(const Arrays& outputs);
 
+  /// Prints a while and gives the names of its results.
+  std::vector<std::string> print_while(const Arrays& start, std::string_view regions);
+
+  std::string platform_ = "cpu";
   std::string text_;
   Names names_;
   Arrays expanded_;  // kept alive, since names go by address

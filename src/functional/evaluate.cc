@@ -48,7 +48,8 @@ Compiled compile_graph(std::string_view name, const Arrays& parameters, const Ar
       inputs.push_back(leaf);
     }
   }
-  std::string text = Emitter::module(name, inputs, outputs, donors);
+  std::string platform = device.owner().platform_name();
+  std::string text = Emitter::module(name, inputs, outputs, donors, platform);
   return {Programs::instance().get(text, device), std::move(captured)};
 }
 

@@ -1,7 +1,7 @@
 #include <sturnus/ops/arithmetic.h>
-#include <sturnus/ops/creation.h>
-#include <sturnus/ops/dot.h>
+#include <sturnus/ops/gather.h>
 #include <sturnus/ops/index.h>
+#include <sturnus/ops/shape.h>
 
 #include "src/ops/promotion.h"
 #include "src/ops/structural.h"
@@ -75,15 +75,13 @@ struct DynamicUpdateSlice {
   Array batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
 };
 
-// Indices that differ between the problems: each axis of the part is looked up by a product with a
-// one-hot matrix, which every device does well and which has all derivatives.
-Array one_hot(const Array& start, std::int64_t part, std::int64_t whole, DType dtype) {
-  // start: [n]; result: [n, part, whole], with a start beyond the end moved back.
-  Array clamped = clamp(0, start, static_cast<double>(whole - part));
-  Array row = iota({start.size(), part, whole}, 1, start.dtype());
-  Array column = iota({start.size(), part, whole}, 2, start.dtype());
-  Array first = broadcast(clamped, row.shape(), {0});
-  return convert(column == first + row, dtype);
+// Starts that differ between the problems, [n, axes], for gather and scatter.
+Array stacked_starts(const Arrays& x, const Mask& mapped, std::size_t from, std::int64_t n) {
+  Arrays starts;
+  for (std::size_t i = from; i < x.size(); i++) {
+    starts.push_back(with_mapped_axis(x[i], mapped[i], n));
+  }
+  return stack(starts, -1);
 }
 
 Array DynamicSlice::batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
@@ -92,18 +90,14 @@ Array DynamicSlice::batch(const Arrays& x, const Mask& mapped, std::int64_t n) c
     inputs.insert(inputs.end(), x.begin() + 1, x.end());
     return make(DynamicSlice{prepended(n, sizes)}, inputs);
   }
-  Array result = with_mapped_axis(x[0], mapped[0], n);
-  for (std::size_t i = 0; i < sizes.size(); i++) {
-    auto axis = static_cast<std::int64_t>(i) + 1;
-    Array start = with_mapped_axis(x[i + 1], mapped[i + 1], n);
-    Array pick = one_hot(start, sizes[i], result.shape()[i + 1], result.dtype());
-    // [n, ..., whole, ...] x [n, part, whole] -> [n, ..., ..., part]
-    Array product = dot_general(result, pick, {{0}, {0}, {axis}, {2}});
-    Axes order = iota_axes(product.rank() - 1);
-    order.insert(order.begin() + axis, product.rank() - 1);
-    result = permute(product, order);
-  }
-  return result;
+  auto rank = static_cast<std::int64_t>(sizes.size());
+  Array starts = stacked_starts(x, mapped, 1, n);
+  GatherAxes axes{.offset = iota_axes(rank, 1), .start_map = iota_axes(rank)};
+  if (!mapped[0]) return gather(x[0], starts, axes, sizes);
+  if (n == 0) return zeros_of({x[0].dtype(), prepended(0, sizes)});
+  axes.x_batch = axes.indices_batch = {0};
+  axes.start_map = iota_axes(rank, 1);
+  return gather(x[0], starts, axes, prepended(1, sizes));
 }
 
 Array DynamicUpdateSlice::batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
@@ -111,26 +105,25 @@ Array DynamicUpdateSlice::batch(const Arrays& x, const Mask& mapped, std::int64_
   Array part = with_mapped_axis(x[1], mapped[1], n);
   if (!any(mapped, 2)) {
     Arrays inputs = {whole, part};
-    if (x.size() > 2) inputs.push_back(Array(0.0, x[2].dtype()));
-    if (x.size() == 2) inputs.push_back(Array(0));
+    inputs.push_back(Array(0.0, x.size() > 2 ? x[2].dtype() : DType::i32));
     inputs.insert(inputs.end(), x.begin() + 2, x.end());
     return make(*this, inputs);
   }
-  Array written = ones_of({whole.dtype(), part.shape()});
-  for (std::size_t i = 0; i < x[0].shape().size() - (mapped[0] ? 1 : 0); i++) {
-    auto axis = static_cast<std::int64_t>(i) + 1;
-    Array start = with_mapped_axis(x[i + 2], mapped[i + 2], n);
-    Array place = one_hot(start, part.shape()[i + 1], whole.shape()[i + 1], whole.dtype());
-    auto spread = [&](const Array& values) {
-      Array product = dot_general(values, place, {{0}, {0}, {axis}, {1}});
-      Axes order = iota_axes(product.rank() - 1);
-      order.insert(order.begin() + axis, product.rank() - 1);
-      return permute(product, order);
-    };
-    part = spread(part);
-    written = spread(written);
+  if (n == 0) return whole;
+  // A scatter leaves out what this op moves back.
+  Arrays moved = x;
+  for (std::size_t i = 2; i < x.size(); i++) {
+    std::int64_t last = whole.shape()[i - 1] - part.shape()[i - 1];
+    moved[i] = clamp(0, x[i], last);
   }
-  return where(written > 0.5, part, whole);
+  std::int64_t rank = whole.rank() - 1;
+  Array starts = stacked_starts(moved, mapped, 2, n);
+  return scatter(whole, starts, part,
+                 {.offset = iota_axes(rank, 1),
+                  .x_batch = {0},
+                  .indices_batch = {0},
+                  .start_map = iota_axes(rank, 1)},
+                 Combine::set, {.inside = true, .unique = true});
 }
 
 }  // namespace

@@ -61,6 +61,8 @@ Array product_coefficient(const Series& a, const Series& b, std::size_t k,
 /// Passes values on as they are, and keeps the compiler from merging what is computed from them
 /// with what is computed from `x` itself. StableHLO: optimization_barrier.
 Arrays barrier(const Arrays& x);
+/// Negative positions along an axis, counted from its end.
+Array wrapped_index(const Array& indices, std::int64_t extent);
 /// The sum of two tangents, of which each may be zero (null).
 Array add_tangents(const Array& a, const Array& b);
 

@@ -238,9 +238,12 @@ std::vector<Row> make_table() {
        },
        {{4, 3}, {2, 3}, {}}},
   };
-  for (auto part : {transform_rows}) {
-    for (Row& row : part()) rows.push_back(std::move(row));
-  }
+  auto append = [&rows](std::vector<Row> more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  };
+  append(gather_rows());
+  append(order_rows());
+  append(transform_rows());
   return rows;
 }
 

@@ -23,7 +23,9 @@ struct Row {
 
 const std::vector<Row>& op_table();
 
-/// Its parts that have files of their own.
+/// The rows of single families.
+std::vector<Row> gather_rows();
+std::vector<Row> order_rows();
 std::vector<Row> transform_rows();
 
 }  // namespace sturnus::testing

@@ -1,0 +1,61 @@
+// Elements at positions that are given by integer arrays: reading (gather), writing (scatter).
+//
+// Positions outside of the array: reads move them to the nearest position inside, writes there are
+// left out. The derivatives follow. take and take_along_axis count negative positions from the end;
+// gather and scatter do not.
+//
+// There is no nonzero and no x[mask]: their shapes would depend on values. Keep the shape, and
+// choose with where(mask, x, 0).
+#pragma once
+
+#include <sturnus/functional/array.h>
+
+#include <vector>
+
+namespace sturnus {
+
+/// How the axes of x, of the indices, and of the slices that are read or written belong together.
+/// The last axis of the indices holds the coordinates of a slice's first element.
+struct GatherAxes {
+  /// Axes of the result (of the updates, when writing) that run within a slice.
+  std::vector<std::int64_t> offset = {};
+  /// Axes of x along which a slice has extent 1, and that the result has not.
+  std::vector<std::int64_t> collapsed = {};
+  /// Axes of x and of the indices that run together; the result has those of the indices.
+  std::vector<std::int64_t> x_batch = {}, indices_batch = {};
+  /// Coordinate i is along axis start_map[i] of x.
+  std::vector<std::int64_t> start_map = {};
+  bool operator==(const GatherAxes&) const = default;
+};
+
+/// What is known of the indices beforehand; the program may fail to make sense when it is wrong.
+struct IndexFacts {
+  bool inside = false;  // no slice reaches over the end
+  bool unique = false;  // no two slices overlap
+};
+
+/// The slices of x with extents `sizes` that begin at the given positions. StableHLO: gather.
+/// Throws ShapeError when shapes and axes do not fit, DtypeError when indices are not integers.
+Array gather(Operand x, const Array& indices, const GatherAxes& axes, const Shape& sizes,
+             IndexFacts facts = {});
+
+/// What happens when an update meets the value that is there.
+enum class Combine { set, add, multiply, max, min };
+
+/// x with `updates` combined into the slices that begin at the given positions. Where slices
+/// overlap all are combined, except that of several `set` one stays. StableHLO: scatter.
+Array scatter(Operand x, const Array& indices, Operand updates, const GatherAxes& axes,
+              Combine combine, IndexFacts facts = {});
+Array scatter_add(Operand x, const Array& indices, Operand updates, const GatherAxes& axes,
+                  IndexFacts facts = {});
+
+/// x[..., indices, ...]: the elements at `indices` along an axis, which is replaced by the axes of
+/// the indices.
+Array take(Operand x, Operand indices, int axis = 0);
+/// r[..., j, ...] = x[..., indices[..., j, ...], ...]: a position along `axis` for each element of
+/// the result. The other axes are broadcast.
+Array take_along_axis(Operand x, const Array& indices, int axis);
+/// r[..., j] = 1 where indices[...] = j, else 0, for j < n. A position outside gives zeros.
+Array one_hot(Operand indices, std::int64_t n, DType dtype = DType::f32);
+
+}  // namespace sturnus

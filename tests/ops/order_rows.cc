@@ -1,0 +1,42 @@
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/order.h>
+#include <sturnus/ops/shape.h>
+
+#include "tests/ops/op_table.h"
+
+namespace sturnus::testing {
+
+std::vector<Row> order_rows() {
+  return {
+      {"sort", [](const Arrays& x) { return square(sort(x[0], 0)); }, {{5, 2}}},
+      {"sort downwards", [](const Arrays& x) { return square(sort(x[0], -1, true)); }, {{2, 5}}},
+      {"argsort",
+       [](const Arrays& x) { return x[0] * convert(argsort(x[0]), DType::f64); },
+       {{2, 4}},
+       -1.5,
+       1.5,
+       {},
+       1},
+      {"sort_by_key",
+       [](const Arrays& x) {
+         Arrays all = sort_by_key(x[0], {x[1], square(x[0])});
+         return all[0] * all[1] + all[2];
+       },
+       {{2, 4}, {2, 4}}},
+      {"top_k", [](const Arrays& x) { return square(top_k(x[0], 2).first); }, {{2, 4}}},
+      {"order_statistic",
+       [](const Arrays& x) { return square(order_statistic(x[0], 2, 0)); },
+       {{5, 3}}},
+      {"median of an even number", [](const Arrays& x) { return square(median(x[0])); }, {{2, 3}}},
+      {"quantile",
+       [](const Arrays& x) {
+         return square(quantile(x[0], 0.3, {{0, 2}, true}));
+       },
+       {{3, 2, 3}}},
+      {"quantile at an array",
+       [](const Arrays& x) { return square(quantile(x[0], x[1] / 4.0 + 0.5, 0)); },
+       {{5, 2}, {3}}},
+  };
+}
+
+}  // namespace sturnus::testing

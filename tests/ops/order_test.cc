@@ -1,0 +1,192 @@
+// Sorting and ranks against the standard library, for each lowering.
+#include <gtest/gtest.h>
+#include <sturnus/functional/emitter.h>
+#include <sturnus/functional/grad.h>
+#include <sturnus/functional/jit.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/order.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
+#include <sturnus/ops/subscript.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+
+namespace sturnus::testing {
+namespace {
+
+using Doubles = std::vector<double>;
+using Ints = std::vector<std::int32_t>;
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+// Numbers of many magnitudes and signs (but normal ones: the CPU takes smaller ones for 0), with
+// repetitions, zeros, infinities and NaN.
+template <class T>
+std::vector<T> wild_numbers(std::size_t count, bool with_nan, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::normal_distribution<double> normal;
+  std::uniform_int_distribution<int> exponent(-34, 37), kind(0, 19);
+  std::vector<T> values(count);
+  for (T& value : values) {
+    value = static_cast<T>(normal(generator) * std::pow(10.0, exponent(generator)));
+    int special = kind(generator);
+    if (special == 0) value = static_cast<T>(inf);
+    if (special == 1) value = static_cast<T>(-inf);
+    if (special == 2) value = T(0);
+    if (special == 3) value = T(1.5);
+    if (special == 4 && with_nan) value = std::copysign(std::numeric_limits<T>::quiet_NaN(), T(-1));
+  }
+  return values;
+}
+
+template <class T>
+bool before(T a, T b) {
+  return a < b || (b != b && a == a);
+}
+
+// Equal, where NaN equals itself.
+template <class T>
+void expect_same(const std::vector<T>& a, const std::vector<T>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); i++) {
+    EXPECT_TRUE(a[i] == b[i] || (a[i] != a[i] && b[i] != b[i]))
+        << i << ": " << a[i] << ", " << b[i];
+  }
+}
+
+template <class T>
+class OrderOf : public ::testing::Test {};
+using Reals = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(OrderOf, Reals);
+
+TYPED_TEST(OrderOf, SortIsStableSort) {
+  using T = TypeParam;
+  for (std::size_t count : {0, 1, 2, 37, 400}) {
+    auto values = wild_numbers<T>(count, true, static_cast<unsigned>(count));
+    Array x = array(values);
+    auto up = values, down = values;
+    std::stable_sort(up.begin(), up.end(), before<T>);
+    std::stable_sort(down.begin(), down.end(),
+                     [](T a, T b) { return a > b || (b != b && a == a); });
+    expect_same(sort(x).template to_vector<T>(), up);
+    expect_same(sort(x, 0, true).template to_vector<T>(), down);
+    Ints positions(count);
+    std::iota(positions.begin(), positions.end(), 0);
+    std::stable_sort(positions.begin(), positions.end(), [&](int a, int b) {
+      return before(values[static_cast<std::size_t>(a)], values[static_cast<std::size_t>(b)]);
+    });
+    EXPECT_EQ(argsort(x).template to_vector<std::int32_t>(), positions);
+  }
+}
+
+TYPED_TEST(OrderOf, EveryRankIsThatOfASort) {
+  using T = TypeParam;
+  for (bool with_nan : {false, true}) {
+    auto values = wild_numbers<T>(23 * 3, with_nan, 5);
+    Array x = array(values, {23, 3});
+    auto sorted = sort(x, 0).template to_vector<T>();
+    for (std::int64_t k = 0; k < 23; k++) {
+      auto row = sorted.begin() + static_cast<std::ptrdiff_t>(3 * k);
+      std::vector<T> expected(row, row + 3);
+      expect_same(order_statistic(x, k, 0).template to_vector<T>(), expected);
+      expect_same(order_statistic(transpose(x), k).template to_vector<T>(), expected);
+    }
+  }
+}
+
+TYPED_TEST(OrderOf, QuantilesAreThoseOfSortedElements) {
+  using T = TypeParam;
+  std::mt19937 generator(3);
+  std::normal_distribution<T> normal;
+  for (std::size_t count : {1, 2, 5, 8, 101}) {
+    std::vector<T> values(count);
+    for (T& value : values) value = normal(generator);
+    Array x = array(values);
+    auto sorted = values;
+    std::sort(sorted.begin(), sorted.end());
+    for (double q : {0.0, 0.1, 0.25, 0.5, 0.77, 1.0}) {
+      double position = q * static_cast<double>(count - 1);
+      auto low = static_cast<std::size_t>(std::floor(position));
+      auto high = static_cast<std::size_t>(std::ceil(position));
+      auto nearest = static_cast<std::size_t>(std::nearbyint(position));
+      T weight = static_cast<T>(position - std::floor(position));
+      T linear = sorted[low] * (1 - weight) + sorted[high] * weight;
+      T tolerance =
+          8 * std::numeric_limits<T>::epsilon() * std::max<T>(1, static_cast<T>(count) / 8);
+      Array q_array = array(Doubles{q});
+      auto of = [&](Operand at, Interpolation how) {
+        return reshape(quantile(x, at, {}, how), {}).template item<T>();
+      };
+      EXPECT_NEAR(of(q, Interpolation::linear), linear, tolerance);
+      EXPECT_NEAR(of(q_array, Interpolation::linear), linear, tolerance);
+      EXPECT_EQ(of(q, Interpolation::lower), sorted[low]);
+      EXPECT_EQ(of(q, Interpolation::higher), sorted[high]);
+      EXPECT_EQ(of(q, Interpolation::nearest), sorted[nearest]);
+    }
+    T middle = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+    EXPECT_NEAR(median(x).template item<T>(), middle, 4 * std::numeric_limits<T>::epsilon());
+  }
+}
+
+// The program for a platform that sorts gives what the program that searches gives.
+TEST(Order, LoweringsForPlatformsAreDifferentPrograms) {
+  internal::Trace trace;
+  Array x = internal::placeholder({DType::f32, {25, 300}}, "test");
+  Array y = order_statistic(x, 7);
+  std::string cpu = internal::Emitter::module("main", {x}, {y}, {}, "cpu");
+  std::string cuda = internal::Emitter::module("main", {x}, {y}, {}, "cuda");
+  EXPECT_NE(cpu.find("stablehlo.while"), std::string::npos);
+  EXPECT_EQ(cpu.find("stablehlo.sort"), std::string::npos);
+  EXPECT_EQ(cuda.find("stablehlo.while"), std::string::npos);
+  EXPECT_NE(cuda.find("stablehlo.sort"), std::string::npos);
+}
+
+TEST(Order, IntegersAndBooleans) {
+  Array x = array(Ints{5, -3, 2, 5, INT32_MIN, INT32_MAX});
+  EXPECT_EQ(sort(x).to_vector<std::int32_t>(), (Ints{INT32_MIN, -3, 2, 5, 5, INT32_MAX}));
+  EXPECT_EQ(order_statistic(x, 2).item<std::int32_t>(), 2);
+  EXPECT_EQ(argsort(x, 0, true).to_vector<std::int32_t>(), (Ints{5, 0, 3, 2, 1, 4}));
+  auto [values, positions] = top_k(x, 2);
+  EXPECT_EQ(values.to_vector<std::int32_t>(), (Ints{INT32_MAX, 5}));
+  EXPECT_EQ(positions.to_vector<std::int32_t>(), (Ints{5, 0}));
+}
+
+TEST(Order, NaNIsLastInRanksAndSpreadsInQuantiles) {
+  Array x = array(Doubles{NAN, 1, 3, 2});
+  EXPECT_EQ(order_statistic(x, 0).item<double>(), 1);
+  EXPECT_EQ(order_statistic(x, 2).item<double>(), 3);
+  EXPECT_TRUE(std::isnan(order_statistic(x, 3).item<double>()));
+  EXPECT_TRUE(std::isnan(median(x).item<double>()));
+  EXPECT_TRUE(std::isnan(quantile(x, array(Doubles{0.1}), {}).to_vector<double>()[0]));
+  Array y = array(Doubles{inf, inf, 1, inf});
+  EXPECT_EQ(median(y).item<double>(), inf);
+  EXPECT_EQ(quantile(y, array(Doubles{0.5})).to_vector<double>()[0], inf);
+}
+
+TEST(Order, EqualElementsShareTheDerivative) {
+  Array x = array(Doubles{3, 1, 3, 7});
+  auto f = [](Array y) { return order_statistic(y, 1); };
+  EXPECT_EQ(grad(f)(x).to_vector<double>(), (Doubles{0.5, 0, 0.5, 0}));
+  EXPECT_EQ(grad([](Array y) { return median(y); })(x).to_vector<double>(),
+            (Doubles{0.5, 0, 0.5, 0}));
+  EXPECT_EQ(grad([](Array y) { return sort(y)[1]; })(x).to_vector<double>(), (Doubles{1, 0, 0, 0}));
+}
+
+TEST(Order, Errors) {
+  Array x = zeros({2, 3});
+  EXPECT_THROW(order_statistic(x, 3), ShapeError);
+  EXPECT_THROW(order_statistic(x, -1), ShapeError);
+  EXPECT_THROW(top_k(x, 4), ShapeError);
+  EXPECT_THROW(quantile(x, 1.5), Error);
+  EXPECT_THROW(median(zeros({0})), ShapeError);
+  EXPECT_THROW(sort_by_key(x, {zeros({2})}), ShapeError);
+  EXPECT_THROW(sort(zeros({2}, DType::c64)), DtypeError);
+  EXPECT_THROW(sort(Array(1.0)), ShapeError);
+}
+
+}  // namespace
+}  // namespace sturnus::testing
