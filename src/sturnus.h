@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sturnus/functional/array.h>
+#include <sturnus/functional/associative.h>
 #include <sturnus/functional/control_flow.h>
 #include <sturnus/functional/grad.h>
 #include <sturnus/functional/jit.h>
@@ -9,8 +10,10 @@
 #include <sturnus/functional/vmap.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
+#include <sturnus/ops/cumulative.h>
 #include <sturnus/ops/dot.h>
 #include <sturnus/ops/index.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
+#include <sturnus/ops/softmax.h>
 #include <sturnus/ops/transcendental.h>

@@ -265,6 +265,10 @@ std::vector<Row> make_table() {
        1e-6,
        /*reverse=*/false},
   };
+  auto append = [&rows](std::vector<Row> more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  };
+  append(reduce_rows());
   return rows;
 }
 

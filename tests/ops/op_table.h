@@ -21,6 +21,10 @@ struct Row {
   bool reverse = true;                                            // whether it has reverse mode
 };
 
+/// All rows.
 const std::vector<Row>& op_table();
+
+// The rows of families with a file of their own.
+std::vector<Row> reduce_rows();
 
 }  // namespace sturnus::testing
