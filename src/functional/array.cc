@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <ostream>
+#include <sstream>
 
 namespace sturnus {
 
@@ -222,6 +223,12 @@ std::ostream& operator<<(std::ostream& out, const Array& array) {
       visit_dtype(array.dtype(), [&array](auto zero) { return texts<decltype(zero)>(array); });
   print_axis(out, elements, array.shape(), 0, 0, 0);
   return out;
+}
+
+std::string to_string(const Array& array) {
+  std::ostringstream out;
+  out << array;
+  return out.str();
 }
 
 }  // namespace sturnus

@@ -25,6 +25,10 @@ class Programs {
     }
     CompileOptions options;
     options.device_assignment = {{device.id()}};
+    // Else the larger of 1 and NaN is 1.
+    if (device.owner().platform_name() == "cpu") {
+      options.xla_flags["xla_cpu_enable_fast_min_max"] = false;
+    }
     LoadedExecutable made = device.owner().compile(text, options);
     std::lock_guard lock(mutex_);
     return programs_.emplace(std::move(key), std::move(made)).first->second;

@@ -1,10 +1,12 @@
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
 #include <sturnus/ops/reduce.h>
+#include <sturnus/ops/transcendental.h>
 
 #include <cmath>
 #include <limits>
 
-#include "src/ops/dot.h"
+#include "src/ops/associative.h"
 #include "src/ops/elementwise.h"
 
 namespace sturnus {
@@ -111,6 +113,40 @@ struct Extreme {
   }
 };
 
+struct Prod {
+  static constexpr std::string_view name = "prod";
+  Axes axes;
+  ArrayType infer(const Arrays& x) const {
+    return {x[0].dtype(), picked(x[0].shape(), complement(x[0].rank(), axes))};
+  }
+  Array simplify(const Arrays& x) const { return axes.empty() ? x[0] : Array(); }
+  // By the product rule on a tree of products, since y / x[i] fails where x[i] is 0.
+  Array jvp(const Arrays& x, const Array& y, const Arrays& dx) const {
+    if (x[0].size() == 0) return {};
+    Axes left = complement(x[0].rank(), axes), order = left;
+    order.insert(order.end(), axes.begin(), axes.end());
+    Shape flat = y.shape();
+    flat.push_back(product(picked(x[0].shape(), axes)));
+    Array values = reshape_to(permute(x[0], order), flat);
+    Array tangents = reshape_to(permute(dx[0], order), flat);
+    Combine rule = [](const Arrays& a, const Arrays& b) {
+      Array first = a[1] * b[0], second = b[1] * a[0];
+      return Arrays{a[0] * b[0], first + second};
+    };
+    return reshape_to(tree_reduce({values, tangents}, y.rank(), rule)[1], y.shape());
+  }
+  Array batch(const Arrays& x, const Mask&, std::int64_t) const {
+    return make(Prod{shifted(axes, 1)}, x);
+  }
+  void lower(Emitter& emitter, const Node& node) const {
+    DType dtype = node.types[0].dtype;
+    std::string one = emitter.constant(mlir_number(1, dtype), {dtype, {}});
+    emitter.line(node, "reduce", {emitter.name_of(node.inputs[0]), one},
+                 {node.inputs[0].type(), {dtype, {}}}, emitter.binary_region("multiply", dtype),
+                 mlir_integers("dimensions", axes));
+  }
+};
+
 struct Reduced {
   Array x;
   Axes axes;
@@ -130,6 +166,62 @@ Array finish(Array y, const Reduced& reduced, const Over& over) {
   return over.keep ? reshape_to(y, reduced.kept) : y;
 }
 
+double count_of(const Reduced& reduced) {
+  return static_cast<double>(product(picked(reduced.x.shape(), reduced.axes)));
+}
+
+// The mean squared distance from the mean.
+Array variance(const Reduced& reduced, double correction) {
+  Axes left = complement(reduced.x.rank(), reduced.axes);
+  Array mean = sum_over(reduced.x, reduced.axes) / count_of(reduced);
+  Array distance = reduced.x - broadcast(mean, reduced.x.shape(), left);
+  return sum_over(distance * distance, reduced.axes) / (count_of(reduced) - correction);
+}
+
+// sqrt with the derivative 0 at 0.
+Array sqrt_of_squares(const Array& x) {
+  Array is_zero = x == 0.0;
+  Array root = sqrt(where(is_zero, 1.0, x));
+  return where(is_zero, 0.0, root);
+}
+
+Array any_or_all(std::string_view function, bool is_any, const Operand& operand, const Over& over) {
+  Blame blame(operand.where);
+  auto reduced = resolve(function, operand, over);
+  Array holds = reduced.x.dtype() == DType::boolean ? reduced.x : reduced.x != 0;
+  return finish(make(Extreme{is_any, reduced.axes}, {holds}), reduced, over);
+}
+
+// The positions at which `at` holds, smallest first; `extent` where there are none.
+Array first_position(const Array& at, std::int64_t axis) {
+  auto extent = static_cast<double>(at.shape()[static_cast<std::size_t>(axis)]);
+  Array position = iota(at.shape(), static_cast<int>(axis));
+  return make(Extreme{false, {axis}}, {where(at, position, full(extent, position.type()))});
+}
+
+Array position_of_extreme(std::string_view function, bool largest, const Array& x, int axis,
+                          bool keep) {
+  std::int64_t at = checked_axis(function, x.type(), axis);
+  auto extent = x.shape()[static_cast<std::size_t>(at)];
+  if (extent == 0) {
+    throw ShapeError(std::string(function) + ": axis " + std::to_string(at) + " of " +
+                     x.type().str() + " has no elements to choose from" + where_text());
+  }
+  return at_once([&] {
+    Array fixed = is_floating(x.dtype()) ? stop_gradient(x) : x;
+    Array best = make(Extreme{largest, {at}}, {fixed});
+    Array wide = broadcast(best, x.shape(), complement(x.rank(), {at}));
+    Array result = first_position(fixed == wide, at);
+    if (is_floating(x.dtype())) {
+      Array nan = first_position(fixed != fixed, at);
+      result = where(nan < static_cast<int>(extent), nan, result);
+    }
+    Shape kept = x.shape();
+    kept[static_cast<std::size_t>(at)] = 1;
+    return keep ? reshape_to(result, kept) : result;
+  });
+}
+
 }  // namespace
 }  // namespace internal
 
@@ -147,9 +239,8 @@ Array mean(Operand x, Over over) {
   Blame blame(x.where);
   Array y = internal::to_floating(x);
   auto reduced = internal::resolve("mean", y, over);
-  double count =
-      static_cast<double>(internal::product(internal::picked(reduced.x.shape(), reduced.axes)));
-  return internal::finish(internal::sum_over(reduced.x, reduced.axes) / count, reduced, over);
+  Array total = internal::sum_over(reduced.x, reduced.axes);
+  return internal::finish(total / internal::count_of(reduced), reduced, over);
 }
 
 Array max(Operand x, Over over) {
@@ -164,6 +255,70 @@ Array min(Operand x, Over over) {
   auto reduced = internal::resolve("min", x, over);
   Array y = internal::make(internal::Extreme{false, reduced.axes}, {reduced.x});
   return internal::finish(y, reduced, over);
+}
+
+Array prod(Operand x, Over over) {
+  Blame blame(x.where);
+  auto reduced = internal::resolve("prod", x, over);
+  if (reduced.x.dtype() == DType::boolean) reduced.x = convert(reduced.x, DType::i32);
+  Array y = internal::make(internal::Prod{reduced.axes}, {reduced.x});
+  return internal::finish(y, reduced, over);
+}
+
+Array var(Operand x, Over over, double correction) {
+  Blame blame(x.where);
+  auto reduced = internal::resolve("var", internal::to_floating(x), over);
+  return internal::at_once(
+      [&] { return internal::finish(internal::variance(reduced, correction), reduced, over); });
+}
+
+Array stddev(Operand x, Over over, double correction) {
+  Blame blame(x.where);
+  auto reduced = internal::resolve("stddev", internal::to_floating(x), over);
+  return internal::at_once([&] {
+    Array squared = internal::variance(reduced, correction);
+    return internal::finish(internal::sqrt_of_squares(squared), reduced, over);
+  });
+}
+
+Array any(Operand x, Over over) { return internal::any_or_all("any", true, x, over); }
+Array all(Operand x, Over over) { return internal::any_or_all("all", false, x, over); }
+
+Array argmax(Operand x) {
+  Blame blame(x.where);
+  Array y = internal::to_array(x);
+  return internal::position_of_extreme("argmax", true, internal::reshape_to(y, {y.size()}), 0,
+                                       false);
+}
+Array argmax(Operand x, int axis, bool keep) {
+  Blame blame(x.where);
+  return internal::position_of_extreme("argmax", true, internal::to_array(x), axis, keep);
+}
+Array argmin(Operand x) {
+  Blame blame(x.where);
+  Array y = internal::to_array(x);
+  return internal::position_of_extreme("argmin", false, internal::reshape_to(y, {y.size()}), 0,
+                                       false);
+}
+Array argmin(Operand x, int axis, bool keep) {
+  Blame blame(x.where);
+  return internal::position_of_extreme("argmin", false, internal::to_array(x), axis, keep);
+}
+
+Array norm(Operand x, Over over, double order) {
+  Blame blame(x.where);
+  auto reduced = internal::resolve("norm", internal::to_floating(x), over);
+  bool largest = order == std::numeric_limits<double>::infinity();
+  if (order != 1 && order != 2 && !largest) {
+    throw Error("norm: the order is " + internal::shortest_text(order) +
+                ", but there are 1, 2 and infinity" + internal::where_text());
+  }
+  return internal::at_once([&] {
+    Array size = order == 2 ? reduced.x * reduced.x : abs(reduced.x);
+    Array y = largest ? internal::make(internal::Extreme{true, reduced.axes}, {size})
+                      : internal::sum_over(size, reduced.axes);
+    return internal::finish(order == 2 ? internal::sqrt_of_squares(y) : y, reduced, over);
+  });
 }
 
 }  // namespace sturnus

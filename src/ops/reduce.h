@@ -24,5 +24,25 @@ Array max(Operand x, Over over = {});
 Array min(Operand x, Over over = {});
 /// sum / count.
 Array mean(Operand x, Over over = {});
+/// The product of the elements, with exact derivatives also where elements are zero. StableHLO:
+/// reduce with multiply.
+Array prod(Operand x, Over over = {});
+/// sum((x - mean)^2) / (count - correction): correction 1 for the unbiased estimate.
+Array var(Operand x, Over over = {}, double correction = 0);
+/// sqrt(var); where that is 0, so is the derivative.
+Array stddev(Operand x, Over over = {}, double correction = 0);
+/// Whether any element, or every one, is true (or is not 0).
+Array any(Operand x, Over over = {});
+Array all(Operand x, Over over = {});
+/// The position of the first largest or smallest element, i32; of the first NaN if there is one.
+/// Without an axis the elements are counted in row-major order. Throws ShapeError when there are no
+/// elements to choose from.
+Array argmax(Operand x);
+Array argmax(Operand x, int axis, bool keep = false);
+Array argmin(Operand x);
+Array argmin(Operand x, int axis, bool keep = false);
+/// The norm of the elements as one vector: order 2 is sqrt(sum(x^2)), 1 is sum(|x|), infinity is
+/// max(|x|). Where the norm is 0, so is the derivative. Throws Error for another order.
+Array norm(Operand x, Over over = {}, double order = 2);
 
 }  // namespace sturnus

@@ -21,11 +21,13 @@ struct Row {
   bool reverse = true;                                            // whether it has reverse mode
 };
 
+/// All rows.
 const std::vector<Row>& op_table();
 
 /// The rows of single families.
 std::vector<Row> gather_rows();
 std::vector<Row> order_rows();
+std::vector<Row> reduce_rows();
 std::vector<Row> transform_rows();
 
 }  // namespace sturnus::testing

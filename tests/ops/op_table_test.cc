@@ -68,42 +68,47 @@ TEST_P(OpTable, ValueIsThatOfPlainCode) {
   }
 }
 
-Arrays zeros_like_all(const Arrays& x) {
-  Arrays zeros;
-  for (const Array& array : x) zeros.push_back(zeros_like(array));
-  return zeros;
-}
-
 // A number that depends on the whole result, with weights so that nothing cancels.
 Array weighted(const Array& y) {
   Array weights = random_array(y.shape(), 0.5, 1.5, 99);
   return sum(y * weights);
 }
 
-// d/ds of g at 0 by a central difference of fourth order.
-double derivative(const std::function<double(double)>& g, double h) {
-  return (8 * (g(h) - g(-h)) - (g(2 * h) - g(-2 * h))) / (12 * h);
+Arrays directions_of(const Row& row) {
+  Arrays direction;
+  for (std::size_t i = 0; i < row.shapes.size(); i++) {
+    direction.push_back(random_array(row.shapes[i], -1, 1, 50 + static_cast<unsigned>(i)));
+  }
+  return direction;
 }
+
+// The tests below compile one program each for all that they compare: compiling is what takes time.
 
 TEST_P(OpTable, DerivativesAreThoseOfDifferences) {
   if (row().order == 0) GTEST_SKIP() << "not differentiable";
-  Arrays x = arguments_of(row()), direction;
-  for (std::size_t i = 0; i < x.size(); i++) {
-    direction.push_back(random_array(row().shapes[i], -1, 1, 50 + static_cast<unsigned>(i)));
-  }
-  auto along = [&](const Array& s) {
+  Arrays x = arguments_of(row()), direction = directions_of(row());
+  using Function = std::function<Array(Array)>;
+  std::vector<Function> derivatives = {[&](const Array& s) {
     Arrays moved;
     for (std::size_t i = 0; i < x.size(); i++) moved.push_back(x[i] + s * direction[i]);
     return weighted(row().f(moved));
-  };
-  using Function = std::function<Array(Array)>;
-  std::vector<Function> derivatives = {along};
+  }};
   for (int k = 0; k < row().order; k++) derivatives.push_back(grad(derivatives.back()));
-  for (int k = 1; k <= row().order; k++) {
-    auto below = jit(derivatives[static_cast<std::size_t>(k) - 1]);
-    auto g = [&](double s) { return below(Array(s, DType::f64)).item<double>(); };
-    double exact = derivatives[static_cast<std::size_t>(k)](Array(0.0, DType::f64)).item<double>();
-    EXPECT_NEAR(exact, derivative(g, 1e-3), row().tolerance * std::max(1.0, std::abs(exact)))
+  auto all = jit([&](const Array& s) {
+    Arrays values;
+    for (const Function& f : derivatives) values.push_back(f(s));
+    return values;
+  });
+  Arrays exact = all(Array(0.0, DType::f64));
+  const double h = 1e-3;
+  // d/ds at 0 by a central difference of fourth order.
+  Arrays p1 = all(Array(h, DType::f64)), m1 = all(Array(-h, DType::f64));
+  Arrays p2 = all(Array(2 * h, DType::f64)), m2 = all(Array(-2 * h, DType::f64));
+  for (std::size_t k = 1; k < exact.size(); k++) {
+    auto at = [k](const Arrays& values) { return values[k - 1].item<double>(); };
+    double difference = (8 * (at(p1) - at(m1)) - (at(p2) - at(m2))) / (12 * h);
+    double derivative = exact[k].item<double>();
+    EXPECT_NEAR(derivative, difference, row().tolerance * std::max(1.0, std::abs(derivative)))
         << "order " << k;
   }
 }
@@ -112,10 +117,10 @@ TEST_P(OpTable, TaylorModeAgreesWithNestedForwardMode) {
   if (row().order == 0) GTEST_SKIP() << "not differentiable";
   Arrays x = arguments_of(row());
   // A curve, so that higher derivatives of the arguments count too.
-  Arrays velocity, acceleration;
+  Arrays velocity = directions_of(row()), acceleration, zeros;
   for (std::size_t i = 0; i < x.size(); i++) {
-    velocity.push_back(random_array(row().shapes[i], -1, 1, 50 + static_cast<unsigned>(i)));
     acceleration.push_back(random_array(row().shapes[i], -1, 1, 70 + static_cast<unsigned>(i)));
+    zeros.push_back(zeros_like(x[i]));
   }
   auto along = [&](const Array& s) {
     Arrays moved;
@@ -124,41 +129,53 @@ TEST_P(OpTable, TaylorModeAgreesWithNestedForwardMode) {
     }
     return weighted(row().f(moved));
   };
-  auto [value, taylor] = jet([&](const Arrays& y) { return weighted(row().f(y)); }, x,
-                             std::vector<Arrays>{velocity, acceleration, zeros_like_all(x)});
-  std::function<Array(Array)> nested = grad(along);
-  for (const Array& derivative : taylor) {
-    EXPECT_LT(distance(derivative, nested(Array(0.0, DType::f64))), 1e-11);
-    nested = grad(nested);
+  auto [taylor, nested] = jit([&](const Arrays& y) {
+    std::vector<Arrays> curve = {velocity, acceleration, zeros};
+    Arrays derivatives =
+        jet([&](const Arrays& z) { return weighted(row().f(z)); }, y, curve).second;
+    std::function<Array(Array)> next = grad(along);
+    Arrays one_by_one;
+    for (std::size_t k = 0; k < curve.size(); k++) {
+      one_by_one.push_back(next(Array(0.0, DType::f64)));
+      next = grad(next);
+    }
+    return std::pair(derivatives, one_by_one);
+  })(x);
+  for (std::size_t k = 0; k < taylor.size(); k++) {
+    EXPECT_LT(distance(taylor[k], nested[k]), 1e-11) << "order " << k + 1;
   }
 }
 
 TEST_P(OpTable, ReverseModeAgreesWithForwardMode) {
   if (row().order == 0 || !row().reverse) GTEST_SKIP() << "not differentiable backwards";
-  Arrays x = arguments_of(row()), direction;
-  for (std::size_t i = 0; i < x.size(); i++) {
-    direction.push_back(random_array(row().shapes[i], -1, 1, 50 + static_cast<unsigned>(i)));
-  }
+  Arrays x = arguments_of(row()), direction = directions_of(row());
   auto f = [&](const Arrays& y) { return weighted(row().f(y)); };
-  Arrays gradient = grad(f)(x);
-  double inner = 0;
-  for (std::size_t i = 0; i < x.size(); i++)
-    inner += sum(gradient[i] * direction[i]).item<double>();
-  auto [value, tangent] = jvp(f, std::tuple(x), std::tuple(direction));
-  EXPECT_NEAR(inner, tangent.item<double>(), 1e-12 * std::max(1.0, std::abs(inner)));
-
-  // Reverse over reverse, against forward over reverse.
-  if (row().order < 2) return;
   auto slope = [&](const Arrays& y) {
     Arrays g = grad(f)(y);
     Array total = 0.0 * f(y);
     for (std::size_t i = 0; i < y.size(); i++) total = total + sum(g[i] * direction[i]);
     return total;
   };
-  Arrays second = grad(slope)(x);
-  auto [first, product] =
-      jvp([&](const Arrays& y) { return grad(f)(y); }, std::tuple(x), std::tuple(direction));
-  for (std::size_t i = 0; i < x.size(); i++) EXPECT_LT(distance(second[i], product[i]), 1e-11);
+  struct Results {
+    Array backwards, forwards;
+    Arrays second, product;  // reverse over reverse, forward over reverse
+  };
+  Results results = jit([&](const Arrays& y) {
+    Results r;
+    r.backwards = slope(y);
+    r.forwards = jvp(f, std::tuple(y), std::tuple(direction)).second;
+    if (row().order < 2) return r;
+    r.second = grad(slope)(y);
+    r.product =
+        jvp([&](const Arrays& z) { return grad(f)(z); }, std::tuple(y), std::tuple(direction))
+            .second;
+    return r;
+  })(x);
+  double inner = results.backwards.item<double>();
+  EXPECT_NEAR(inner, results.forwards.item<double>(), 1e-12 * std::max(1.0, std::abs(inner)));
+  for (std::size_t i = 0; i < results.second.size(); i++) {
+    EXPECT_LT(distance(results.second[i], results.product[i]), 1e-11);
+  }
 }
 
 // x[k] along an axis, which disappears.
@@ -173,40 +190,58 @@ Array one_of(const Array& x, std::int64_t axis, std::int64_t k) {
 // For every choice of mapped arguments but none at all, on the first and on the last axis.
 TEST_P(OpTable, VmapIsALoop) {
   std::size_t count = row().shapes.size();
+  struct Choice {
+    std::string name;
+    std::int64_t n;
+    std::vector<std::int64_t> axes;
+  };
+  std::vector<Choice> choices;
+  std::vector<Arrays> arguments;
   for (unsigned choice = 1; choice < (1u << count); choice++) {
     for (bool last : {false, true}) {
       for (std::int64_t n : {3, 0}) {
-        Arrays x;
-        std::vector<std::int64_t> axes;
+        choices.push_back({std::to_string(choice) + (last ? " last" : " first"), n, {}});
+        arguments.emplace_back();
         for (std::size_t i = 0; i < count; i++) {
           Shape shape = row().shapes[i];
           bool mapped = (choice >> i) & 1;
           std::int64_t axis = last ? static_cast<std::int64_t>(shape.size()) : 0;
           if (mapped) shape.insert(shape.begin() + axis, n);
-          x.push_back(random_array(shape, row().low, row().high, 7 + static_cast<unsigned>(i)));
-          axes.push_back(mapped ? axis : internal::unmapped);
+          arguments.back().push_back(
+              random_array(shape, row().low, row().high, 7 + static_cast<unsigned>(i)));
+          choices.back().axes.push_back(mapped ? axis : internal::unmapped);
         }
-        auto flat = [&](const Arrays& y) { return Arrays{row().f(y)}; };
-        Array together =
-            internal::vmap(flat, x, axes, [] { return std::vector<std::int64_t>{0}; })[0];
-        if (n == 0) {
-          EXPECT_EQ(together.shape()[0], 0);
-          continue;
-        }
-        auto loop = [&](const Arrays& y) {
-          Arrays results;
-          for (std::int64_t k = 0; k < n; k++) {
-            Arrays one = y;
-            for (std::size_t i = 0; i < count; i++) {
-              if (axes[i] != internal::unmapped) one[i] = one_of(y[i], axes[i], k);
-            }
-            results.push_back(row().f(one));
-          }
-          return stack(results);
-        };
-        EXPECT_LT(distance(together, jit(loop)(x)), 1e-13)
-            << "choice " << choice << ", last " << last;
       }
+    }
+  }
+  auto loop = [&](const Arrays& x, const Choice& choice) {
+    Arrays results;
+    for (std::int64_t k = 0; k < choice.n; k++) {
+      Arrays one = x;
+      for (std::size_t i = 0; i < count; i++) {
+        if (choice.axes[i] != internal::unmapped) one[i] = one_of(x[i], choice.axes[i], k);
+      }
+      results.push_back(row().f(one));
+    }
+    return stack(results);
+  };
+  auto flat = [&](const Arrays& y) { return Arrays{row().f(y)}; };
+  auto [together, one_by_one] = jit([&](const std::vector<Arrays>& x) {
+    std::pair<Arrays, Arrays> results;
+    for (std::size_t c = 0; c < choices.size(); c++) {
+      auto first = [] { return std::vector<std::int64_t>{0}; };
+      results.first.push_back(internal::vmap(flat, x[c], choices[c].axes, first)[0]);
+      if (choices[c].n > 0) results.second.push_back(loop(x[c], choices[c]));
+    }
+    return results;
+  })(arguments);
+  auto expected = one_by_one.begin();
+  for (std::size_t c = 0; c < choices.size(); c++) {
+    SCOPED_TRACE("choice " + choices[c].name);
+    if (choices[c].n == 0) {
+      EXPECT_EQ(together[c].shape()[0], 0);
+    } else {
+      EXPECT_LT(distance(together[c], *expected++), 1e-13);
     }
   }
 }

@@ -1,0 +1,97 @@
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/shape.h>
+#include <sturnus/ops/softmax.h>
+#include <sturnus/ops/transcendental.h>
+
+#include "src/ops/associative.h"
+#include "src/ops/elementwise.h"
+
+namespace sturnus {
+namespace internal {
+namespace {
+
+// a - b, but 0 where both are the same infinity.
+Array difference(const Array& a, const Array& b) {
+  Array usual = is_finite(b) | (a != b);
+  return where(usual, a - b, 0.0);
+}
+
+struct LogAddExp {
+  static constexpr std::string_view name = "logaddexp";
+  using Family = Elementwise;
+  Array jvp(const Arrays& x, const Array&, const Arrays& dx) const {
+    Array d = difference(x[0], x[1]);
+    Array left, right;
+    if (!dx[0].empty()) left = dx[0] * sigmoid(d);
+    if (!dx[1].empty()) right = dx[1] * sigmoid(-d);
+    return add_tangents(left, right);
+  }
+  void lower(Emitter& emitter, const Node& node) const {
+    const Array &a = node.inputs[0], &b = node.inputs[1];
+    Array smaller = exp(-abs(difference(a, b)));
+    Array larger = maximum(a, b);
+    emitter.expand(node, {larger + log1p(smaller)});
+  }
+};
+
+// exp(x - m) and its sum, where m is the largest element, a constant for derivatives.
+struct Exponentials {
+  Array largest, moved, sum;
+  Exponentials(const Array& x, const Over& kept) {
+    largest = stop_gradient(max(x, kept));
+    Array wide = broadcast_to(largest, x.shape());
+    moved = difference(x, wide);
+    sum = sturnus::sum(exp(moved), kept);
+  }
+};
+
+Over kept_axes(std::string_view function, const Array& x, const Over& over) {
+  return {over.axes ? checked_axes(function, x.type(), *over.axes) : iota_axes(x.rank()), true};
+}
+
+}  // namespace
+}  // namespace internal
+
+using internal::Blame;
+using internal::Exponentials;
+
+Array logaddexp(Operand a, Operand b) {
+  Blame blame(a.where);
+  auto [x, y] = internal::promote("logaddexp", a, b);
+  return internal::make(internal::LogAddExp{},
+                        {internal::to_floating(x), internal::to_floating(y)});
+}
+
+Array logsumexp(Operand operand, Over over) {
+  Blame blame(operand.where);
+  Array x = internal::to_floating(operand);
+  Over kept = internal::kept_axes("logsumexp", x, over);
+  return internal::at_once([&] {
+    Exponentials e(x, kept);
+    Array result = log(e.sum) + e.largest;
+    internal::Axes left = internal::complement(x.rank(), *kept.axes);
+    return over.keep ? result : internal::reshape_to(result, internal::picked(x.shape(), left));
+  });
+}
+
+Array softmax(Operand operand, int axis) {
+  Blame blame(operand.where);
+  Array x = internal::to_floating(operand);
+  Over kept = internal::kept_axes("softmax", x, axis);
+  return internal::at_once([&] {
+    Exponentials e(x, kept);
+    return exp(e.moved) / e.sum;
+  });
+}
+
+Array log_softmax(Operand operand, int axis) {
+  Blame blame(operand.where);
+  Array x = internal::to_floating(operand);
+  Over kept = internal::kept_axes("log_softmax", x, axis);
+  return internal::at_once([&] {
+    Exponentials e(x, kept);
+    return e.moved - log(e.sum);
+  });
+}
+
+}  // namespace sturnus

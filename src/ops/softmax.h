@@ -1,0 +1,19 @@
+// Sums of exponentials without overflow. Elements that are -inf count as exp(-inf) = 0, and where
+// all are -inf or one is +inf the values are the limits and the derivatives 0, not NaN.
+#pragma once
+
+#include <sturnus/functional/array.h>
+#include <sturnus/ops/reduce.h>
+
+namespace sturnus {
+
+/// log(exp(a) + exp(b)).
+Array logaddexp(Operand a, Operand b);
+/// log(sum(exp(x))).
+Array logsumexp(Operand x, Over over = {});
+/// exp(x) / sum(exp(x)) along an axis.
+Array softmax(Operand x, int axis = -1);
+/// x - log(sum(exp(x))) along an axis.
+Array log_softmax(Operand x, int axis = -1);
+
+}  // namespace sturnus
