@@ -21,6 +21,9 @@ struct Row {
   bool reverse = true;                                            // whether it has reverse mode
 };
 
+/// Rows by family, which op_table joins.
+std::vector<Row> random_rows();
+
 const std::vector<Row>& op_table();
 
 }  // namespace sturnus::testing
