@@ -99,21 +99,16 @@ TEST(Random, MappedOverKeysIsALoop) {
 }
 
 TEST(Random, KeysTravelThroughLoopsAndJit) {
-  auto walk = jit([](const Key& start) {
-    auto body = [](const Array&, const std::pair<Key, Array>& state) {
-      auto [next, now] = split(state.first);
-      return std::pair(next, state.second + normal(now));
-    };
-    return fori_loop(0, 3, body, std::pair(start, Array(0.0))).second;
+  auto step = [](const Array&, const std::pair<Key, Array>& state) {
+    auto [next, now] = split(state.first);
+    return std::pair(next, state.second ^ bits(now));
+  };
+  auto walk = jit([&](const Key& start) {
+    return fori_loop(0, 3, step, std::pair(start, Array(0, DType::u32))).second;
   });
-  Key k = key(9);
-  Array sum(0.0);
-  for (int i = 0; i < 3; i++) {
-    auto [next, now] = split(k);
-    sum = sum + normal(now);
-    k = next;
-  }
-  EXPECT_EQ(walk(key(9)).item<float>(), sum.item<float>());
+  std::pair state(key(9), Array(0, DType::u32));
+  for (int i = 0; i < 3; i++) state = step(Array(i), state);
+  EXPECT_EQ(walk(key(9)).item<std::uint32_t>(), state.second.item<std::uint32_t>());
 }
 
 TEST(Random, LimitsMayBeArrays) {
