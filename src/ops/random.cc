@@ -6,66 +6,16 @@
 
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <vector>
 
-#include "src/ops/erf_inv.h"
 #include "src/ops/promotion.h"
+#include "src/ops/random_words.h"
 #include "src/ops/structural.h"
-#include "src/ops/threefry.h"
 
 namespace sturnus {
 namespace internal {
+
 namespace {
-
-Words words_of(std::string_view function, const Key& key) {
-  if (key.data.type() != ArrayType{DType::u32, {2}}) {
-    throw ShapeError(std::string(function) + ": the key is " + key.data.type().str() +
-                     ", but must be u32[2]" + where_text() +
-                     ". Make one with key(seed), and use vmap for a stack of keys");
-  }
-  Array first = reshape_to(slice(key.data, {0}, {1}), {});
-  Array second = reshape_to(slice(key.data, {1}, {2}), {});
-  return {first, second};
-}
-
-// The hash of 0, 1, ... in row-major order.
-Words hashed_positions(std::string_view function, const Key& key, const Shape& shape) {
-  ArrayType type{DType::u32, shape};
-  if (type.size() > std::numeric_limits<std::uint32_t>::max()) {
-    throw ShapeError(std::string(function) + ": " + type.str() +
-                     " has more elements than fit into 32 bits" + where_text() +
-                     ". Draw parts with several keys");
-  }
-  Words words = words_of(function, key);
-  Array position = reshape_to(iota({type.size()}, 0, DType::u32), shape);
-  Array first = broadcast(words.first, shape, {});
-  Array second = broadcast(words.second, shape, {});
-  return threefry({first, second}, {zeros_of(type), position});
-}
-
-struct FloatLayout {
-  DType bits;   // the unsigned type of the same size
-  DType drawn;  // what is drawn: enough bits for the mantissa
-  int mantissa;
-  int one_high;  // the bits of 1.0, without the mantissa
-};
-
-FloatLayout layout_of(std::string_view function, DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-      return {DType::u16, DType::u16, 10, 15};
-    case DType::bf16:
-      return {DType::u16, DType::u8, 7, 127};
-    case DType::f32:
-      return {DType::u32, DType::u32, 23, 127};
-    case DType::f64:
-      return {DType::u64, DType::u64, 52, 1023};
-    default:
-      throw DtypeError(std::string(function) + ": numbers of type " + std::string(name_of(dtype)) +
-                       " are not floating point" + where_text() + ". Ask for f32 or f64");
-  }
-}
 
 DType unsigned_of(DType dtype) {
   switch (size_of(dtype)) {
@@ -125,54 +75,32 @@ Key fold_in(const Key& key, Operand data) {
 Array bits(const Key& key, const Shape& shape, DType dtype, Where where) {
   Blame blame(where);
   return as_one_program([&] {
-    auto [first, second] = internal::hashed_positions("bits", key, shape);
-    switch (dtype) {
-      case DType::u8:
-      case DType::u16:
-      case DType::u32:
-        return convert(first ^ second, dtype);
-      case DType::u64: {
-        Array high = shift_left(convert(first, dtype), 32);
-        return high | convert(second, dtype);
-      }
-      default:
-        throw DtypeError("bits: " + std::string(name_of(dtype)) + " is not an unsigned integer" +
-                         internal::where_text() + ". Ask for u8, u16, u32 or u64");
-    }
+    internal::Words words = internal::hashed_positions("bits", key, shape);
+    return internal::joined_words(words, dtype);
   });
 }
 
 Array uniform(const Key& key, const Shape& shape, Operand low, Operand high, DType dtype) {
   Blame blame(low.where);
   return as_one_program([&] {
-    internal::FloatLayout layout = internal::layout_of("uniform", dtype);
     Array a = convert(internal::to_array(low, dtype), dtype);
     Array b = convert(internal::to_array(high, dtype), dtype);
-    // A random mantissa under the exponent of 1 is uniform in [1, 2).
-    Array drawn = bits(key, shape, layout.drawn);
-    int spare = static_cast<int>(8 * size_of(layout.drawn)) - layout.mantissa;
-    Array mantissa = shift_right(convert(drawn, layout.bits), spare);
-    Array exponent =
-        shift_left(internal::full(layout.one_high, {layout.bits, {}}), layout.mantissa);
-    Array unit = bitcast(mantissa | exponent, dtype) - 1.0;
+    Array unit = internal::unit_uniform(internal::hashed_positions("uniform", key, shape), dtype);
     if (internal::splat(a) == 0.0 && internal::splat(b) == 1.0) return unit;
-    Array scaled = unit * (b - a) + a;
+    Array scaled = internal::between(a, b, unit);
     if (scaled.shape() != shape) {
       throw ShapeError("uniform: limits " + a.type().str() + " and " + b.type().str() +
                        " do not fit into " + ArrayType{dtype, shape}.str() +
                        internal::where_text());
     }
-    return maximum(a, scaled);
+    return scaled;
   });
 }
 
 Array normal(const Key& key, const Shape& shape, DType dtype, Where where) {
   Blame blame(where);
   return as_one_program([&] {
-    int mantissa = internal::layout_of("normal", dtype).mantissa;
-    double above_minus_one = -1 + std::ldexp(1.0, -mantissa - 1);
-    Array u = uniform(key, shape, above_minus_one, 1.0, dtype);
-    return std::numbers::sqrt2 * internal::erf_inverse(u);
+    return internal::unit_normal(internal::hashed_positions("normal", key, shape), dtype);
   });
 }
 
