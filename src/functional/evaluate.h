@@ -27,4 +27,15 @@ Compiled load_compiled(const std::string& stablehlo, const std::string& code, co
 /// Throws TraceError when one depends on a placeholder.
 Arrays evaluate(const Arrays& outputs);
 
+/// f(), whose ops become one program rather than one each when no trace is open.
+template <class F>
+Array as_one_program(const F& f) {
+  Array result;
+  {
+    Trace trace;
+    result = f();
+  }
+  return Trace::open() || result.concrete() ? result : evaluate({result})[0];
+}
+
 }  // namespace sturnus::internal

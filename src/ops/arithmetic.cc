@@ -216,14 +216,20 @@ struct Stepwise {
 };
 
 struct Compare {
-  static constexpr std::string_view name = "compare", hlo = "compare";
+  static constexpr std::string_view name = "compare";
   using Family = PiecewiseConstant;
   std::string direction;  // EQ, NE, LT, LE, GT, GE
   ArrayType infer(const Arrays& x) const {
     return {DType::boolean, common_type("compare", x).shape};
   }
-  std::string attributes() const {
-    return "comparison_direction = #stablehlo<comparison_direction " + direction + ">";
+  // The compare_type is optional, but without it XLA folds constants as unsigned integers.
+  void lower(Emitter& emitter, const Node& node) const {
+    DType dtype = node.inputs[0].dtype();
+    bool is_signed = is_integer(dtype) && dtype <= DType::i64;
+    std::string type = is_real(node.inputs[0]) ? "FLOAT" : is_signed ? "SIGNED" : "UNSIGNED";
+    emitter.line(node, "compare",
+                 "comparison_direction = #stablehlo<comparison_direction " + direction +
+                     ">, compare_type = #stablehlo<comparison_type " + type + ">");
   }
 };
 

@@ -243,6 +243,7 @@ std::vector<Row> make_table() {
   };
   append(gather_rows());
   append(order_rows());
+  append(random_rows());
   append(reduce_rows());
   append(transform_rows());
   return rows;

@@ -22,11 +22,15 @@ struct Row {
 };
 
 /// All rows.
+/// Rows by family, which op_table joins.
+std::vector<Row> random_rows();
+
 const std::vector<Row>& op_table();
 
 /// The rows of single families.
 std::vector<Row> gather_rows();
 std::vector<Row> order_rows();
+std::vector<Row> random_rows();
 std::vector<Row> reduce_rows();
 std::vector<Row> transform_rows();
 

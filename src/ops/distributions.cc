@@ -1,0 +1,222 @@
+#include <sturnus/functional/evaluate.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/distributions.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
+#include <sturnus/ops/transcendental.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "src/ops/erf_inv.h"
+#include "src/ops/promotion.h"
+#include "src/ops/reorder.h"
+#include "src/ops/structural.h"
+
+namespace sturnus {
+namespace internal {
+namespace {
+
+struct Limits {
+  double tiny;     // the smallest normal number
+  double epsilon;  // between 1 and the next number
+};
+
+Limits limits_of(DType dtype) {
+  switch (dtype) {
+    case DType::f16:
+      return {0x1p-14, 0x1p-10};
+    case DType::bf16:
+      return {0x1p-126, 0x1p-7};
+    case DType::f64:
+      return {std::numeric_limits<double>::min(), std::numeric_limits<double>::epsilon()};
+    default:
+      return {std::numeric_limits<float>::min(), std::numeric_limits<float>::epsilon()};
+  }
+}
+
+// The position of the largest element along the last axis.
+Array argmax(const Array& x) {
+  std::int64_t last = x.rank() - 1;
+  auto extent = static_cast<double>(x.shape().back());
+  Array index = iota(x.shape(), static_cast<int>(last));
+  Array largest = max(x, {{last}, true});
+  return min(where(x == largest, index, extent), static_cast<int>(last));
+}
+
+// The order of `count` things after as many sorts by random keys as make a tie in all of them
+// unlikely, as JAX does.
+Array shuffled(Key key, Array x, std::int64_t axis) {
+  auto count = static_cast<double>(x.shape()[static_cast<std::size_t>(axis)]);
+  double most = std::numeric_limits<std::uint32_t>::max();
+  int rounds = static_cast<int>(std::ceil(3 * std::log(std::max(1.0, count)) / std::log(most)));
+  for (int i = 0; i < rounds; i++) {
+    auto [next, now] = split(key);
+    key = next;
+    Array keys = bits(now, {static_cast<std::int64_t>(count)});
+    x = reordered(broadcast(keys, x.shape(), {axis}), x, axis);
+  }
+  return x;
+}
+
+}  // namespace
+}  // namespace internal
+
+using internal::as_one_program;
+using internal::Blame;
+
+Array exponential(const Key& key, const Shape& shape, DType dtype, Where where) {
+  Blame blame(where);
+  return as_one_program([&] { return -log1p(-uniform(key, shape, 0.0, 1.0, dtype)); });
+}
+
+Array laplace(const Key& key, const Shape& shape, DType dtype, Where where) {
+  Blame blame(where);
+  return as_one_program([&] {
+    double low = -1 + internal::limits_of(dtype).epsilon / 2;
+    Array u = uniform(key, shape, low, 1.0, dtype);
+    Array size = log1p(-abs(u));
+    return sign(u) * size;
+  });
+}
+
+Array logistic(const Key& key, const Shape& shape, DType dtype, Where where) {
+  Blame blame(where);
+  return as_one_program([&] {
+    Array u = uniform(key, shape, internal::limits_of(dtype).tiny, 1.0, dtype);
+    Array low = log(u);
+    return low - log1p(-u);
+  });
+}
+
+Array gumbel(const Key& key, const Shape& shape, DType dtype, Where where) {
+  Blame blame(where);
+  return as_one_program([&] {
+    Array u = uniform(key, shape, internal::limits_of(dtype).tiny, 1.0, dtype);
+    return -log(-log(u));
+  });
+}
+
+Array cauchy(const Key& key, const Shape& shape, DType dtype, Where where) {
+  Blame blame(where);
+  return as_one_program([&] {
+    Array u = uniform(key, shape, internal::limits_of(dtype).epsilon, 1.0, dtype);
+    Array angle = std::numbers::pi * (u - 0.5);
+    Array opposite = sin(angle);
+    return opposite / cos(angle);
+  });
+}
+
+Array truncated_normal(const Key& key, double low, double high, const Shape& shape, DType dtype,
+                       Where where) {
+  Blame blame(where);
+  if (!(low < high)) {
+    throw Error("truncated_normal: low is " + internal::shortest_text(low) + ", high is " +
+                internal::shortest_text(high) + internal::where_text() +
+                ". Make low smaller than high");
+  }
+  return as_one_program([&] {
+    double a = std::erf(low / std::numbers::sqrt2), b = std::erf(high / std::numbers::sqrt2);
+    Array u = uniform(key, shape, a, b, dtype);
+    Array x = std::numbers::sqrt2 * internal::erf_inverse(u);
+    // Rounding must not reach the limits themselves.
+    double inside = 1 - internal::limits_of(dtype).epsilon;
+    auto inwards = [inside](double limit, int direction) {
+      return limit * direction > 0 ? limit / inside : limit * inside;
+    };
+    return clamp(inwards(low, 1), x, inwards(high, -1));
+  });
+}
+
+Array rademacher(const Key& key, const Shape& shape, DType dtype, Where where) {
+  Blame blame(where);
+  return as_one_program([&] {
+    Array heads = convert(bernoulli(key, 0.5, shape), dtype);
+    return 2 * heads - 1;
+  });
+}
+
+Array ball(const Key& key, std::int64_t dimensions, const Shape& shape, DType dtype, Where where) {
+  Blame blame(where);
+  return as_one_program([&] {
+    auto [for_direction, for_radius] = split(key);
+    Shape points = shape;
+    points.push_back(dimensions);
+    Array direction = normal(for_direction, points, dtype);
+    Shape one_each = shape;
+    one_each.push_back(1);
+    Array volume = uniform(for_radius, one_each, 0.0, 1.0, dtype);
+    Array radius = pow(volume, 1.0 / static_cast<double>(dimensions));
+    Array length = sqrt(sum(direction * direction, {{-1}, true}));
+    return direction * (radius / length);
+  });
+}
+
+Array bernoulli(const Key& key, Operand probability, std::optional<Shape> shape) {
+  Blame blame(probability.where);
+  return as_one_program([&] {
+    Array p = internal::to_floating(probability);
+    return uniform(key, shape.value_or(p.shape()), 0.0, 1.0, p.dtype()) < p;
+  });
+}
+
+Array categorical(const Key& key, Operand logits, std::optional<Shape> shape) {
+  Blame blame(logits.where);
+  return as_one_program([&] {
+    Array weights = internal::to_floating(logits);
+    if (weights.rank() == 0) {
+      throw ShapeError("categorical: logits are a scalar" + internal::where_text() +
+                       ". Give one logit for each index, along the last axis");
+    }
+    Shape each(weights.shape().begin(), weights.shape().end() - 1);
+    Shape drawn = shape.value_or(each);
+    drawn.push_back(weights.shape().back());
+    Array score = gumbel(key, drawn, weights.dtype());
+    return internal::argmax(score + weights);
+  });
+}
+
+Array permutation(const Key& key, std::int64_t count, Where where) {
+  Blame blame(where);
+  return as_one_program([&] { return internal::shuffled(key, arange(count), 0); });
+}
+
+Array permutation(const Key& key, const Array& x, int axis, Where where) {
+  Blame blame(where);
+  std::int64_t at = internal::checked_axis("permutation", x.type(), axis);
+  return as_one_program([&] { return internal::shuffled(key, x, at); });
+}
+
+Array choice(const Key& key, std::int64_t count, const Shape& shape, const ChoiceOptions& options,
+             Where where) {
+  Blame blame(where);
+  std::int64_t wanted = internal::product(shape);
+  if (!options.replace && wanted > count) {
+    throw ShapeError("choice: " + ArrayType{DType::i32, shape}.str() + " without repetition from " +
+                     std::to_string(count) + internal::where_text());
+  }
+  if (options.weights && options.weights->shape() != Shape{count}) {
+    throw ShapeError("choice: weights are " + options.weights->type().str() + ", there are " +
+                     std::to_string(count) + " things to choose from" + internal::where_text());
+  }
+  return as_one_program([&] {
+    if (options.replace) {
+      if (!options.weights) return randint(key, shape, 0, count);
+      return categorical(key, log(*options.weights), shape);
+    }
+    Array order;
+    if (options.weights) {
+      // The largest of logits plus Gumbel numbers, one after another.
+      Array logits = log(*options.weights);
+      Array score = gumbel(key, {count}, logits.dtype());
+      order = internal::reordered(-(score + logits), arange(count), 0);
+    } else {
+      order = permutation(key, count);
+    }
+    return internal::reshape_to(slice(order, {0}, {wanted}), shape);
+  });
+}
+
+}  // namespace sturnus

@@ -1,0 +1,61 @@
+// Random numbers from distributions that are a function of uniform numbers; those that are drawn by
+// rejection are in rejection.h. A given key gives the numbers that jax.random gives for it, where
+// nothing else is said.
+//
+// Without a shape there is one number for each element of the parameters; with one, the parameters
+// are repeated to it. Numbers are f32 where the parameters have no floating-point type.
+#pragma once
+
+#include <sturnus/ops/random.h>
+
+#include <optional>
+
+namespace sturnus {
+
+/// Density exp(-x) for x >= 0: -log(1 - u).
+Array exponential(const Key& key, const Shape& shape = {}, DType dtype = DType::f32,
+                  Where where = Where::here());
+/// Density exp(-|x|) / 2.
+Array laplace(const Key& key, const Shape& shape = {}, DType dtype = DType::f32,
+              Where where = Where::here());
+/// Distribution function 1 / (1 + exp(-x)).
+Array logistic(const Key& key, const Shape& shape = {}, DType dtype = DType::f32,
+               Where where = Where::here());
+/// Distribution function exp(-exp(-x)): -log(-log u).
+Array gumbel(const Key& key, const Shape& shape = {}, DType dtype = DType::f32,
+             Where where = Where::here());
+/// Density 1 / (pi (1 + x^2)): tan(pi (u - 1/2)).
+Array cauchy(const Key& key, const Shape& shape = {}, DType dtype = DType::f32,
+             Where where = Where::here());
+/// Normal with mean 0 and variance 1, conditional on low < x < high. Throws Error unless low <
+/// high.
+Array truncated_normal(const Key& key, double low, double high, const Shape& shape = {},
+                       DType dtype = DType::f32, Where where = Where::here());
+/// -1 or 1.
+Array rademacher(const Key& key, const Shape& shape = {}, DType dtype = DType::f32,
+                 Where where = Where::here());
+/// Points uniform in the ball |x| < 1 of `dimensions`, which become the last axis. Not JAX's.
+Array ball(const Key& key, std::int64_t dimensions, const Shape& shape = {},
+           DType dtype = DType::f32, Where where = Where::here());
+
+/// true with a probability.
+Array bernoulli(const Key& key, Operand probability = 0.5, std::optional<Shape> shape = {});
+/// Index i with a probability proportional to exp(logits[..., i]), as i32: the largest of logits
+/// plus Gumbel numbers. The shape is that without the last axis.
+Array categorical(const Key& key, Operand logits, std::optional<Shape> shape = {});
+
+/// 0, ..., count - 1 in random order, as i32.
+Array permutation(const Key& key, std::int64_t count, Where where = Where::here());
+/// x in random order along an axis; what stands beside each other in other axes stays together.
+Array permutation(const Key& key, const Array& x, int axis = 0, Where where = Where::here());
+
+struct ChoiceOptions {
+  bool replace = true;                ///< Whether an index may be chosen more than once.
+  std::optional<Array> weights = {};  ///< Proportional to the probabilities; all equal without.
+};
+/// Indices below `count`, as i32. With weights not JAX's.
+/// Throws ShapeError when more are asked for than there are, or the weights are not [count].
+Array choice(const Key& key, std::int64_t count, const Shape& shape = {},
+             const ChoiceOptions& options = {}, Where where = Where::here());
+
+}  // namespace sturnus

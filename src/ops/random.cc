@@ -1,0 +1,131 @@
+#include <sturnus/functional/evaluate.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/random.h>
+#include <sturnus/ops/shape.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "src/ops/promotion.h"
+#include "src/ops/random_words.h"
+#include "src/ops/structural.h"
+
+namespace sturnus {
+namespace internal {
+
+namespace {
+
+DType unsigned_of(DType dtype) {
+  switch (size_of(dtype)) {
+    case 1:
+      return DType::u8;
+    case 2:
+      return DType::u16;
+    case 4:
+      return DType::u32;
+    default:
+      return DType::u64;
+  }
+}
+
+}  // namespace
+}  // namespace internal
+
+using internal::as_one_program;
+using internal::Blame;
+
+Key key(std::uint64_t seed) {
+  std::vector<std::uint32_t> words = {static_cast<std::uint32_t>(seed >> 32),
+                                      static_cast<std::uint32_t>(seed)};
+  return {array(words)};
+}
+
+Key split(const Key& key, std::int64_t count, Where where) {
+  Blame blame(where);
+  return {as_one_program([&] {
+    auto [first, second] = internal::hashed_positions("split", key, {count});
+    return stack({first, second}, 1);
+  })};
+}
+
+Key key_at(const Key& keys, std::int64_t i, Where where) {
+  Blame blame(where);
+  return {as_one_program([&] {
+    return internal::reshape_to(slice(keys.data, {i, 0}, {i + 1, 2}), {2});
+  })};
+}
+
+Key fold_in(const Key& key, Operand data) {
+  Blame blame(data.where);
+  return {as_one_program([&] {
+    Array number = internal::to_array(data, DType::u32);
+    if (number.rank() != 0 || !is_integer(number.dtype())) {
+      throw DtypeError("fold_in: the data is " + number.type().str() +
+                       ", but must be an integer scalar" + internal::where_text());
+    }
+    internal::Words words = internal::words_of("fold_in", key);
+    Array counter = convert(number, DType::u32);
+    auto [first, second] = internal::threefry(words, {zeros_like(counter), counter});
+    return stack({first, second});
+  })};
+}
+
+Array bits(const Key& key, const Shape& shape, DType dtype, Where where) {
+  Blame blame(where);
+  return as_one_program([&] {
+    internal::Words words = internal::hashed_positions("bits", key, shape);
+    return internal::joined_words(words, dtype);
+  });
+}
+
+Array uniform(const Key& key, const Shape& shape, Operand low, Operand high, DType dtype) {
+  Blame blame(low.where);
+  return as_one_program([&] {
+    Array a = convert(internal::to_array(low, dtype), dtype);
+    Array b = convert(internal::to_array(high, dtype), dtype);
+    Array unit = internal::unit_uniform(internal::hashed_positions("uniform", key, shape), dtype);
+    if (internal::splat(a) == 0.0 && internal::splat(b) == 1.0) return unit;
+    Array scaled = internal::between(a, b, unit);
+    if (scaled.shape() != shape) {
+      throw ShapeError("uniform: limits " + a.type().str() + " and " + b.type().str() +
+                       " do not fit into " + ArrayType{dtype, shape}.str() +
+                       internal::where_text());
+    }
+    return scaled;
+  });
+}
+
+Array normal(const Key& key, const Shape& shape, DType dtype, Where where) {
+  Blame blame(where);
+  return as_one_program([&] {
+    return internal::unit_normal(internal::hashed_positions("normal", key, shape), dtype);
+  });
+}
+
+Array randint(const Key& key, const Shape& shape, Operand low, Operand high, DType dtype) {
+  Blame blame(low.where);
+  return as_one_program([&] {
+    if (!is_integer(dtype)) {
+      throw DtypeError("randint: numbers of type " + std::string(name_of(dtype)) +
+                       " are not integers" + internal::where_text());
+    }
+    Array a = convert(internal::to_array(low, dtype), dtype);
+    Array b = convert(internal::to_array(high, dtype), dtype);
+    DType word = internal::unsigned_of(dtype);
+    auto [for_high, for_low] = split(key);
+    Array high_bits = bits(for_high, shape, word), low_bits = bits(for_low, shape, word);
+    Array span = where(b <= a, 1, convert(b - a, word));
+    // 2^n modulo the span, from its square root, which fits.
+    Array root = internal::full(std::ldexp(1.0, static_cast<int>(4 * size_of(dtype))),
+                                {word, span.shape()}) %
+                 span;
+    Array power = (root * root) % span;
+    Array from_high = (high_bits % span) * power;
+    Array offset = (from_high + low_bits % span) % span;
+    return a + convert(offset, dtype);
+  });
+}
+
+}  // namespace sturnus

@@ -1,0 +1,60 @@
+#include "src/ops/threefry.h"
+
+#include <sturnus/ops/arithmetic.h>
+
+#include <array>
+
+#include "src/ops/elementwise.h"
+
+namespace sturnus::internal {
+namespace {
+
+Array rotated(const Array& x, int bits) {
+  Array left = shift_left(x, bits);
+  Array right = shift_right(x, 32 - bits);
+  return left | right;
+}
+
+// Inputs: the two words of the key, the two words of the counter.
+struct Threefry {
+  static constexpr std::string_view name = "threefry";
+  ArrayTypes infer(const Arrays& x) const {
+    ArrayType type = common_type(name, x);
+    if (type.dtype != DType::u32) {
+      throw DtypeError("threefry: words are " + type.str() + ", but must be u32" + where_text());
+    }
+    return {type, type};
+  }
+  Arrays jvp(const Arrays&, const Arrays&, const Arrays&) const { return Arrays(2); }
+  Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
+    Arrays wide;
+    for (std::size_t i = 0; i < x.size(); i++) wide.push_back(with_mapped_axis(x[i], mapped[i], n));
+    return make_all(*this, wide);
+  }
+  void lower(Emitter& emitter, const Node& node) const {
+    static constexpr std::array<int, 8> rotations = {13, 15, 26, 6, 17, 29, 16, 24};
+    const Arrays& x = node.inputs;
+    Array both = x[0] ^ x[1];
+    std::array<Array, 3> keys = {x[0], x[1], both ^ 0x1BD11BDA};
+    Array a = x[2] + keys[0];
+    Array b = x[3] + keys[1];
+    for (std::size_t round = 0; round < 20; round++) {
+      a = a + b;
+      b = a ^ rotated(b, rotations[round % 8]);
+      if (round % 4 != 3) continue;
+      std::size_t i = round / 4 + 1;
+      a = a + keys[i % 3];
+      b = b + (keys[(i + 1) % 3] + static_cast<int>(i));
+    }
+    emitter.expand(node, {a, b});
+  }
+};
+
+}  // namespace
+
+Words threefry(const Words& key, const Words& counter) {
+  Arrays bits = make_all(Threefry{}, {key.first, key.second, counter.first, counter.second});
+  return {bits[0], bits[1]};
+}
+
+}  // namespace sturnus::internal

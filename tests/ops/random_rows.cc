@@ -1,0 +1,41 @@
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/random.h>
+
+#include <boost/math/special_functions/erf.hpp>
+
+#include "src/ops/erf_inv.h"
+#include "tests/ops/op_table.h"
+
+namespace sturnus::testing {
+
+std::vector<Row> random_rows() {
+  // A key that depends on an argument, so that it is mapped when the argument is.
+  auto key_of = [](const Array& x) {
+    return fold_in(key(3), convert(floor(0.0 * x), DType::i32) + 5);
+  };
+  auto unit = [](const std::vector<double>& x) { return boost::math::erf_inv(x[0]); };
+  return {
+      {"erf_inv",
+       [](const Arrays& x) { return internal::erf_inverse(x[0]); },
+       {{2, 3}},
+       -0.9,
+       0.9,
+       unit,
+       3,
+       1e-6},
+      {"erf_inv in the tail",
+       [](const Arrays& x) { return internal::erf_inverse(x[0]); },
+       {{2, 3}},
+       0.9999,
+       0.99999,
+       unit,
+       0},
+      {"threefry",
+       [key_of](const Arrays& x) {
+         return x[1] * uniform(key_of(x[0]), {2, 3}, 0.0, 1.0, DType::f64);
+       },
+       {{}, {2, 3}}},
+  };
+}
+
+}  // namespace sturnus::testing
