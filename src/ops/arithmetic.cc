@@ -11,11 +11,12 @@ namespace {
 
 bool is_real(const Array& x) { return is_floating(x.dtype()) || is_complex(x.dtype()); }
 
-// a if it can be applied to b with one order of operands: equal sums and products are one node.
+// Sums and products with their operands in one order: equal ones are one node, whatever transform
+// made them.
 template <class P>
-Array make_commutative(P op, const Array& a, const Array& b) {
-  bool swap = b.node()->id < a.node()->id;
-  return swap ? make(op, {b, a}) : make(op, {a, b});
+Array in_order(P op, const Arrays& x) {
+  bool swap = x[1].node()->id < x[0].node()->id;
+  return swap ? make(op, {x[1], x[0]}) : Array();
 }
 
 struct Negate {
@@ -86,6 +87,7 @@ struct Multiply {
 };
 
 Array Add::simplify(const Arrays& x) const {
+  if (Array swapped = in_order(*this, x); !swapped.empty()) return swapped;
   if (!is_real(x[0])) return {};
   auto a = splat(x[0]), b = splat(x[1]);
   if (a && b) return full(*a + *b, x[0].type());
@@ -97,6 +99,7 @@ Array Add::simplify(const Arrays& x) const {
 }
 
 Array Multiply::simplify(const Arrays& x) const {
+  if (Array swapped = in_order(*this, x); !swapped.empty()) return swapped;
   if (!is_real(x[0])) return {};
   auto a = splat(x[0]), b = splat(x[1]);
   if (a && b) return full(*a * *b, x[0].type());
@@ -295,7 +298,7 @@ using internal::promote;
 Array operator+(Operand a, Operand b) {
   Blame blame(a.where);
   auto [x, y] = promote("add", a, b);
-  return internal::make_commutative(internal::Add{}, x, y);
+  return internal::make(internal::Add{}, {x, y});
 }
 
 Array operator-(Operand a, Operand b) {
@@ -307,7 +310,7 @@ Array operator-(Operand a, Operand b) {
 Array operator*(Operand a, Operand b) {
   Blame blame(a.where);
   auto [x, y] = promote("multiply", a, b);
-  return internal::make_commutative(internal::Multiply{}, x, y);
+  return internal::make(internal::Multiply{}, {x, y});
 }
 
 Array operator-(Operand x) {

@@ -44,6 +44,7 @@ struct Dot {
   Array jvp(const Arrays& x, const Array& y, const Arrays& dx) const;
   Arrays transpose(const Array& ct, const Arrays& x, const Mask& linear) const;
   Array batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
+  void lower(Emitter& emitter, const Node& node) const;
   Array jet(const std::vector<Series>& x, const Series&, std::size_t k) const {
     return product_coefficient(x[0], x[1], k, [this](const Array& a, const Array& b) {
       return make(*this, {a, b});
@@ -178,6 +179,64 @@ Array Dot::batch(const Arrays& x, const Mask& mapped, std::int64_t) const {
   Array product =
       contract(x[0], x[1], left_batch, shifted(right_batch, 1), left_sum, shifted(right_sum, 1));
   return axis_first(product, x[0].rank() - sums);
+}
+
+// The operand with its axes in the order batch, `middle`, `last`, as a copy: the compiler would
+// undo a transposition that it sees.
+Array copied_in_order(const Array& x, const Axes& batch, const Axes& middle, const Axes& last) {
+  Axes order = joined(joined(batch, middle), last), long_ones;
+  for (std::int64_t axis : order) {
+    if (x.shape()[static_cast<std::size_t>(axis)] != 1) long_ones.push_back(axis);
+  }
+  // Nothing moves in memory when only axes of extent 1 do.
+  bool moves = !std::is_sorted(long_ones.begin(), long_ones.end());
+  return moves ? barrier({permute(x, order)})[0] : reshape_to(x, picked(x.shape(), order));
+}
+
+// StableHLO's dot_general, in a form that XLA's CPU compiler does well (measured in
+// benchmarks/training_benchmark.cc). It has a quick loop for [batch, m, k] x [batch, k, n], so a
+// small operand in another order, such as the weights of a layer, is copied into that order;
+// several products share the copy. And a sum of one term is a product without a sum.
+void Dot::lower(Emitter& emitter, const Node& node) const {
+  const Array &left = node.inputs[0], &right = node.inputs[1];
+  auto batches = static_cast<std::int64_t>(left_batch.size());
+  Axes lf = left_free(left), rf = right_free(right);
+  if (product(picked(left.shape(), left_sum)) == 1) {
+    const ArrayType& type = node.types[0];
+    auto spread_out = [&](const Array& x, const Axes& batch, const Axes& free, std::int64_t first) {
+      Array flat = reshape_to(
+          permute(x, joined(joined(batch, free), complement(x.rank(), joined(batch, free)))),
+          picked(x.shape(), joined(batch, free)));
+      Axes axes =
+          joined(iota_axes(batches), iota_axes(static_cast<std::int64_t>(free.size()), first));
+      return broadcast(flat, type.shape, axes);
+    };
+    Array a = spread_out(left, left_batch, lf, batches);
+    Array b = spread_out(right, right_batch, rf, batches + static_cast<std::int64_t>(lf.size()));
+    return emitter.expand(node, {a * b});
+  }
+  auto is_small = [](const Array& x, const Array& other) { return 2 * x.size() <= other.size(); };
+  bool one_sum = left_sum.size() == 1 && !lf.empty() && !rf.empty();
+  bool copy_left = one_sum && is_small(left, right) &&
+                   (left_batch != iota_axes(batches) || left_sum[0] != left.rank() - 1);
+  bool copy_right = one_sum && is_small(right, left) &&
+                    (right_batch != iota_axes(batches) || right_sum[0] != batches);
+  if (emitter.platform() != "cpu" || !(copy_left || copy_right)) {
+    return emitter.line(node, hlo, attributes());
+  }
+  Dot canonical = *this;
+  Arrays operands = node.inputs;
+  if (copy_left) {
+    operands[0] = copied_in_order(left, left_batch, lf, left_sum);
+    canonical.left_batch = iota_axes(batches);
+    canonical.left_sum = {left.rank() - 1};
+  }
+  if (copy_right) {
+    operands[1] = copied_in_order(right, right_batch, right_sum, rf);
+    canonical.right_batch = iota_axes(batches);
+    canonical.right_sum = {batches};
+  }
+  emitter.expand(node, {make(canonical, operands)});
 }
 
 }  // namespace

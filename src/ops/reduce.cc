@@ -1,5 +1,6 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
+#include <sturnus/ops/dot.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/transcendental.h>
 
@@ -56,6 +57,13 @@ struct Sum {
     return sum_over(x[0], shifted(axes, 1));
   }
   void lower(Emitter& emitter, const Node& node) const {
+    const Array& x = node.inputs[0];
+    bool rows = axes == Axes{x.rank() - 1} && x.rank() > 1;
+    if (rows && is_floating(x.dtype()) && emitter.platform() == "cpu") {
+      // XLA's CPU compiler adds up a row one by one, but a product with ones it vectorises.
+      Array ones = ones_of({x.dtype(), {x.shape().back()}});
+      return emitter.expand(node, {dot_general(x, ones, {{}, {}, {x.rank() - 1}, {0}})});
+    }
     DType dtype = node.types[0].dtype;
     std::string zero = emitter.constant(mlir_number(0, dtype), {dtype, {}});
     emitter.line(node, "reduce", {emitter.name_of(node.inputs[0]), zero},

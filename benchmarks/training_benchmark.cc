@@ -1,0 +1,141 @@
+// Times the oscillator's training, and other programs of the same interface, in turns in one
+// process on one plugin.
+//
+//   training_benchmark [--start rows.bin] [--write program.mlir] [--rounds n] [other.mlir ...]
+//
+// The other programs, StableHLO from elsewhere, take f32[25, 903] rows of parameters, the first
+// iteration and the number of iterations (i32), and return the rows.
+#include <sturnus/inference/experiment_data.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "benchmarks/oscillator_training.h"
+
+namespace sturnus::benchmarks {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Of all threads: what other work on the machine does not change.
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+constexpr std::int64_t parameters = 903;
+
+struct Candidate {
+  std::string name;
+  LoadedExecutable program;
+  double compile_seconds;
+  double best = 1e9, cpu = 1e9;  // milliseconds per iteration
+};
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error("training_benchmark: cannot read " + path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Array start_rows(const std::string& path, std::int64_t members) {
+  std::vector<float> rows(static_cast<std::size_t>(members * parameters));
+  if (path.empty()) {
+    std::mt19937 generator(1000);
+    std::uniform_real_distribution<float> uniform(-0.3f, 0.3f);
+    for (float& value : rows) value = uniform(generator);
+  } else {
+    std::string bytes = read_file(path);
+    if (bytes.size() != rows.size() * sizeof(float)) throw Error(path + " has another size");
+    std::memcpy(rows.data(), bytes.data(), bytes.size());
+  }
+  return array(rows, {members, parameters});
+}
+
+Candidate compiled(std::string name, const std::string& text) {
+  auto start = Clock::now();
+  LoadedExecutable program = default_device().owner().compile(text);
+  return {std::move(name), program, seconds_since(start)};
+}
+
+int run(int argc, char** argv) {
+  std::string start_path, write_path;
+  int rounds = 15, iterations = 100;
+  std::vector<std::string> others;
+  for (int i = 1; i < argc; i++) {
+    std::string argument = argv[i];
+    auto value = [&] { return std::string(i + 1 < argc ? argv[++i] : ""); };
+    if (argument == "--start") {
+      start_path = value();
+    } else if (argument == "--write") {
+      write_path = value();
+    } else if (argument == "--rounds") {
+      rounds = std::stoi(value());
+    } else {
+      others.push_back(argument);
+    }
+  }
+  Oscillator oscillator;
+  ExperimentData data = published_data(Experiment::oscillator, 0);
+  oscillator.t = data.train.x;
+  oscillator.y = data.train.y;
+  Array rows = start_rows(start_path, oscillator.members);
+  auto train = [&](Array r, Array first, Array count) { return oscillator.train(r, first, count); };
+
+  double lower_seconds = 1e9;
+  std::string text;
+  std::size_t operations = 0;
+  for (int i = 0; i < 5; i++) {
+    auto start = Clock::now();
+    Lowered lowered = lower(train, rows, Array(3000), Array(100));
+    text = lowered.stablehlo();
+    lower_seconds = std::min(lower_seconds, seconds_since(start));
+    operations = lowered.size();
+  }
+  if (!write_path.empty()) std::ofstream(write_path) << text;
+  std::printf("sturnus: trace and lower %.1f ms, %zu operations outside the loop\n",
+              lower_seconds * 1e3, operations);
+
+  std::vector<Candidate> candidates;
+  candidates.push_back(compiled("sturnus", text));
+  for (const std::string& path : others) candidates.push_back(compiled(path, read_file(path)));
+  Array first(3000), count(iterations), few(20);
+  auto execute = [&](Candidate& candidate, const Array& n) {
+    auto results = candidate.program.run({&rows.buffer(), &first.buffer(), &n.buffer()});
+    results[0].await();
+  };
+  for (Candidate& candidate : candidates) execute(candidate, few);
+  for (int round = 0; round < rounds; round++) {
+    for (Candidate& candidate : candidates) {
+      auto start = Clock::now();
+      double cpu = cpu_seconds();
+      execute(candidate, count);
+      candidate.best = std::min(candidate.best, seconds_since(start) * 1e3 / iterations);
+      candidate.cpu = std::min(candidate.cpu, (cpu_seconds() - cpu) * 1e3 / iterations);
+    }
+  }
+  for (const Candidate& candidate : candidates) {
+    std::printf("%-30s compile %5.2f s   %7.3f ms per iteration (%5.2f x sturnus), %7.3f of CPU\n",
+                candidate.name.c_str(), candidate.compile_seconds, candidate.best,
+                candidate.best / candidates[0].best, candidate.cpu);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace sturnus::benchmarks
+
+int main(int argc, char** argv) {
+  try {
+    return sturnus::benchmarks::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
