@@ -8,8 +8,11 @@
 #include <sturnus/functional/tree.h>
 #include <sturnus/functional/vmap.h>
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/complex.h>
+#include <sturnus/ops/convolution.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/dot.h>
+#include <sturnus/ops/fft.h>
 #include <sturnus/ops/gather.h>
 #include <sturnus/ops/index.h>
 #include <sturnus/ops/order.h>
