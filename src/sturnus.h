@@ -16,6 +16,7 @@
 #include <sturnus/ops/gather.h>
 #include <sturnus/ops/index.h>
 #include <sturnus/ops/order.h>
+#include <sturnus/ops/pool.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/subscript.h>

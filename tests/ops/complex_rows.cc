@@ -1,9 +1,6 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/complex.h>
-#include <sturnus/ops/convolution.h>
 #include <sturnus/ops/dot.h>
-#include <sturnus/ops/fft.h>
-#include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/transcendental.h>
 
@@ -81,49 +78,6 @@ std::vector<Row> complex_rows() {
       {"complex to real",
        [](const Arrays& x) { return square(convert(make_complex(x[0], x[1]), DType::f64)); },
        {{3}, {3}}},
-  };
-}
-
-std::vector<Row> fft_rows() {
-  return {
-      {"fft",
-       [](const Arrays& x) { return both(square(fft(make_complex(x[0], x[1])))); },
-       {{2, 5}, {2, 5}}},
-      {"ifft over two axes",
-       [](const Arrays& x) { return both(square(ifft(make_complex(x[0], x[1]), 2))); },
-       {{2, 3, 4}, {2, 3, 4}}},
-      {"rfft", [](const Arrays& x) { return both(square(rfft(x[0]))); }, {{2, 6}}},
-      {"rfft over three axes",
-       [](const Arrays& x) { return both(square(rfft(x[0], 3))); },
-       {{2, 3, 5}}},
-      {"irfft",
-       [](const Arrays& x) { return square(irfft(make_complex(x[0], x[1]))); },
-       {{2, 4}, {2, 4}}},
-      {"irfft of odd length over two axes",
-       [](const Arrays& x) { return square(irfft(make_complex(x[0], x[1]), 2, 5)); },
-       {{3, 3}, {3, 3}}},
-  };
-}
-
-std::vector<Row> convolution_rows() {
-  return {
-      {"convolution",
-       [](const Arrays& x) { return convolution(x[0], x[1]); },
-       {{2, 3, 6}, {4, 3, 3}}},
-      {"convolution with everything",
-       [](const Arrays& x) {
-         return convolution(x[0], x[1],
-                            {.strides = {2, 1},
-                             .padding = {{2, 1}, {-1, 3}},
-                             .x_dilation = {2, 1},
-                             .kernel_dilation = {1, 2},
-                             .groups = 2});
-       },
-       {{2, 4, 4, 5}, {6, 2, 3, 2}}},
-      {"convolution without space",
-       [](const Arrays& x) { return convolution(x[0], x[1]); },
-       {{2, 3}, {4, 3}}},
-      {"convolve", [](const Arrays& x) { return convolve(x[0], x[1]); }, {{3}, {5}}},
   };
 }
 
