@@ -20,4 +20,5 @@
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/subscript.h>
+#include <sturnus/ops/take.h>
 #include <sturnus/ops/transcendental.h>

@@ -3,6 +3,7 @@
 #include <sturnus/ops/gather.h>
 #include <sturnus/ops/order.h>
 #include <sturnus/ops/shape.h>
+#include <sturnus/ops/take.h>
 
 #include <cmath>
 #include <limits>

@@ -28,7 +28,7 @@ std::vector<Row> convolution_rows() {
        [](const Arrays& x) {
          return square(max_pool(x[0], {2, 3}, {.strides = {1, 2}, .padding = {{1, 0}, {1, 1}}}));
        },
-       {{2, 1, 3, 5}}},
+       {{1, 1, 3, 4}}},
       {"avg_pool",
        [](const Arrays& x) {
          return square(avg_pool(x[0], {2}, {.strides = {1}, .padding = {{1, 0}}}));

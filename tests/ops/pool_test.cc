@@ -1,9 +1,11 @@
 // Pooling against plain loops.
 #include <gtest/gtest.h>
+#include <sturnus/functional/grad.h>
 #include <sturnus/functional/graph.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/pool.h>
+#include <sturnus/ops/reduce.h>
 
 #include <algorithm>
 #include <cmath>
@@ -50,6 +52,27 @@ TEST(Pool, IsThePlainLoop) {
       }
     }
   }
+}
+
+// Each window gives its cotangent to its largest element.
+TEST(Pool, GradientCountsTheWindowsThatAnElementWins) {
+  std::int64_t rows = 5, columns = 6;
+  std::mt19937 generator(2);
+  std::normal_distribution<double> normal;
+  Doubles x(30), expected(30, 0.0);
+  for (double& value : x) value = normal(generator);
+  for (std::int64_t r = 0; r + 2 <= rows; r++) {
+    for (std::int64_t c = 0; c + 3 <= columns; c += 2) {
+      std::int64_t best = r * columns + c;
+      for (std::int64_t i = 0; i < 6; i++) {
+        std::int64_t k = (r + i / 3) * columns + c + i % 3;
+        if (x[static_cast<std::size_t>(k)] > x[static_cast<std::size_t>(best)]) best = k;
+      }
+      expected[static_cast<std::size_t>(best)] += 1;
+    }
+  }
+  auto total = [](Array y) { return sum(max_pool(y, {2, 3}, {.strides = {1, 2}})); };
+  EXPECT_EQ(grad(total)(array(x, {1, 1, rows, columns})).to_vector<double>(), expected);
 }
 
 TEST(Pool, WindowsStandSideBySideUnlessToldOtherwise) {
