@@ -154,7 +154,7 @@ ValueAndGrad value_and_grad(const FlatFunction& f, const Arrays& x, std::string_
     Arrays roots = placeholders(types_of(x), name);
     Arrays outputs = f(roots);
     check_scalar(name, outputs[0]);
-    if (x.size() == 1 && x[0].rank() == 0) {
+    if (x.size() == 1 && x[0].rank() == 0 && is_floating(x[0].dtype())) {
       // One number in, one number out: forward mode costs less, and nests without growing.
       Duals duals = push_forward(outputs, roots, x, {ones_of(x[0].type())});
       result = {duals.values, {duals.tangents[0]}};

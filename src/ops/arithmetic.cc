@@ -1,4 +1,5 @@
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/complex.h>
 #include <sturnus/ops/transcendental.h>
 
 #include <cmath>
@@ -201,12 +202,14 @@ struct Choose {
 struct Abs {
   static constexpr std::string_view name = "abs", hlo = "abs";
   using Family = Elementwise;
-  ArrayType infer(const Arrays& x) const {
-    DType dtype = x[0].dtype();
-    if (is_complex(dtype)) dtype = dtype == DType::c64 ? DType::f32 : DType::f64;
-    return {dtype, x[0].shape()};
+  ArrayType infer(const Arrays& x) const { return {real_type(x[0].dtype()), x[0].shape()}; }
+  // d|z| = Re(conj(z) dz) / |z|, and 0 at 0.
+  Array jvp(const Arrays& x, const Array& y, const Arrays& dx) const {
+    if (!is_complex(x[0].dtype())) return dx[0] * sign(x[0]);
+    Array length = where(y == 0.0, 1.0, y);
+    Array product = dx[0] * conj(x[0]);
+    return real(product) / length;
   }
-  Array jvp(const Arrays& x, const Array&, const Arrays& dx) const { return dx[0] * sign(x[0]); }
 };
 
 // Ops without a derivative, told apart by their StableHLO name.
@@ -373,7 +376,13 @@ Array abs(Operand x) {
   Blame blame(x.where);
   return internal::make(internal::Abs{}, {internal::to_array(x)});
 }
-Array sign(Operand x) { return internal::stepwise("sign", x); }
+Array sign(Operand x) {
+  Array y = internal::to_array(x);
+  if (!is_complex(y.dtype())) return internal::stepwise("sign", x);
+  Blame blame(x.where);
+  Array length = abs(y);
+  return y / where(length == 0.0, 1.0, length);
+}
 Array floor(Operand x) { return internal::stepwise("floor", x); }
 Array ceil(Operand x) { return internal::stepwise("ceil", x); }
 Array round(Operand x) { return internal::stepwise("round_nearest_even", x); }

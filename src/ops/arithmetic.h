@@ -30,7 +30,7 @@ Array minimum(Operand a, Operand b);
 Array clamp(Operand low, Operand x, Operand high);
 /// |x|. StableHLO: abs.
 Array abs(Operand x);
-/// -1, 0 or 1. StableHLO: sign.
+/// -1, 0 or 1; z / |z| for complex z. StableHLO: sign.
 Array sign(Operand x);
 Array floor(Operand x);
 Array ceil(Operand x);

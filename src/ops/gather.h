@@ -1,11 +1,8 @@
 // Elements at positions that are given by integer arrays: reading (gather), writing (scatter).
 //
 // Positions outside of the array: reads move them to the nearest position inside, writes there are
-// left out. The derivatives follow. take and take_along_axis count negative positions from the end;
-// gather and scatter do not.
-//
-// There is no nonzero and no x[mask]: their shapes would depend on values. Keep the shape, and
-// choose with where(mask, x, 0).
+// left out. The derivatives follow. Negative positions do not count from the end. These are the
+// general forms; take.h and subscript.h have those for daily use.
 #pragma once
 
 #include <sturnus/functional/array.h>
@@ -48,14 +45,5 @@ Array scatter(Operand x, const Array& indices, Operand updates, const GatherAxes
               Combine combine, IndexFacts facts = {});
 Array scatter_add(Operand x, const Array& indices, Operand updates, const GatherAxes& axes,
                   IndexFacts facts = {});
-
-/// x[..., indices, ...]: the elements at `indices` along an axis, which is replaced by the axes of
-/// the indices.
-Array take(Operand x, Operand indices, int axis = 0);
-/// r[..., j, ...] = x[..., indices[..., j, ...], ...]: a position along `axis` for each element of
-/// the result. The other axes are broadcast.
-Array take_along_axis(Operand x, const Array& indices, int axis);
-/// r[..., j] = 1 where indices[...] = j, else 0, for j < n. A position outside gives zeros.
-Array one_hot(Operand indices, std::int64_t n, DType dtype = DType::f32);
 
 }  // namespace sturnus

@@ -1,5 +1,7 @@
 #include "src/ops/promotion.h"
 
+#include <sturnus/ops/complex.h>
+
 #include <algorithm>
 
 #include "src/ops/elementwise.h"
@@ -27,6 +29,16 @@ DType promoted(DType a, DType b) {
     default:
       return DType::f32;  // as in JAX: nothing holds both i64 and u64
   }
+}
+
+DType real_type(DType dtype) {
+  if (dtype == DType::c64) return DType::f32;
+  return dtype == DType::c128 ? DType::f64 : dtype;
+}
+
+DType complex_type(DType dtype) {
+  if (dtype == DType::f32) return DType::c64;
+  return dtype == DType::f64 ? DType::c128 : dtype;
 }
 
 Shape broadcast_shapes(std::string_view function, const ArrayType& a, const ArrayType& b) {
@@ -83,7 +95,9 @@ DType wish(const Operand& operand, DType other) {
 }  // namespace
 
 Array converted(const Array& x, DType dtype) {
-  return x.dtype() == dtype ? x : make(Convert{dtype}, {x});
+  if (x.dtype() == dtype) return x;
+  bool loses_imaginary_part = is_complex(x.dtype()) && !is_complex(dtype);
+  return loses_imaginary_part ? converted(real(x), dtype) : make(Convert{dtype}, {x});
 }
 
 Array broadcast_to_shape(std::string_view function, const Array& x, const Shape& shape) {

@@ -18,6 +18,9 @@ namespace sturnus::internal {
 
 /// The element type of the result of combining two.
 DType promoted(DType a, DType b);
+/// The element type of real and imaginary parts, and the complex type of such parts; others stay.
+DType real_type(DType dtype);
+DType complex_type(DType dtype);
 /// The common shape of two. Throws ShapeError with both types.
 Shape broadcast_shapes(std::string_view function, const ArrayType& a, const ArrayType& b);
 

@@ -83,6 +83,10 @@ struct Extreme {
   Axes axes;
   std::string_view title() const { return largest ? "max" : "min"; }
   ArrayType infer(const Arrays& x) const {
+    if (is_complex(x[0].dtype())) {
+      throw DtypeError(std::string(title()) + ": " + x[0].type().str() + " has no order" +
+                       where_text() + ". Compare abs or real of it");
+    }
     return {x[0].dtype(), picked(x[0].shape(), complement(x[0].rank(), axes))};
   }
   Array simplify(const Arrays& x) const { return axes.empty() ? x[0] : Array(); }

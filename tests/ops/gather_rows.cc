@@ -4,6 +4,7 @@
 #include <sturnus/ops/index.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/subscript.h>
+#include <sturnus/ops/take.h>
 
 #include "tests/ops/op_table.h"
 

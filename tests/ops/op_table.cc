@@ -241,6 +241,9 @@ std::vector<Row> make_table() {
   auto append = [&rows](std::vector<Row> more) {
     rows.insert(rows.end(), more.begin(), more.end());
   };
+  append(complex_rows());
+  append(convolution_rows());
+  append(fft_rows());
   append(gather_rows());
   append(order_rows());
   append(random_rows());

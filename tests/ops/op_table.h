@@ -28,6 +28,9 @@ std::vector<Row> random_rows();
 const std::vector<Row>& op_table();
 
 /// The rows of single families.
+std::vector<Row> complex_rows();
+std::vector<Row> convolution_rows();
+std::vector<Row> fft_rows();
 std::vector<Row> gather_rows();
 std::vector<Row> order_rows();
 std::vector<Row> random_rows();

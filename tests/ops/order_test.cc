@@ -150,6 +150,11 @@ TEST(Order, IntegersAndBooleans) {
   EXPECT_EQ(sort(x).to_vector<std::int32_t>(), (Ints{INT32_MIN, -3, 2, 5, 5, INT32_MAX}));
   EXPECT_EQ(order_statistic(x, 2).item<std::int32_t>(), 2);
   EXPECT_EQ(argsort(x, 0, true).to_vector<std::int32_t>(), (Ints{5, 0, 3, 2, 1, 4}));
+  Array truth = convert(array(Ints{1, 0, 1, 0}), DType::boolean);
+  EXPECT_EQ(convert(sort(truth), DType::i32).to_vector<std::int32_t>(), (Ints{0, 0, 1, 1}));
+  EXPECT_EQ(argsort(truth).to_vector<std::int32_t>(), (Ints{1, 3, 0, 2}));
+  Array half = convert(array(Doubles{0.5, -2, 1, 0.25}), DType::bf16);
+  EXPECT_EQ(convert(order_statistic(half, 1), DType::f64).item<double>(), 0.25);
   auto [values, positions] = top_k(x, 2);
   EXPECT_EQ(values.to_vector<std::int32_t>(), (Ints{INT32_MAX, 5}));
   EXPECT_EQ(positions.to_vector<std::int32_t>(), (Ints{5, 0}));

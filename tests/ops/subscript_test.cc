@@ -5,10 +5,10 @@
 #include <sturnus/functional/vmap.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
-#include <sturnus/ops/gather.h>
 #include <sturnus/ops/index.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
+#include <sturnus/ops/take.h>
 
 #include <limits>
 

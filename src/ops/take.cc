@@ -1,0 +1,85 @@
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/gather.h>
+#include <sturnus/ops/shape.h>
+#include <sturnus/ops/take.h>
+
+#include "src/ops/elementwise.h"
+
+namespace sturnus {
+namespace internal {
+
+Array wrapped_index(const Array& indices, std::int64_t extent) {
+  if (indices.dtype() > DType::i64) return indices;  // unsigned
+  Array from_end = indices + extent;
+  return select(indices < zeros_of(indices.type()), from_end, indices);
+}
+
+}  // namespace internal
+
+using internal::Axes;
+using internal::Blame;
+
+namespace {
+
+Array checked_indices(std::string_view function, const Array& indices) {
+  if (is_integer(indices.dtype())) return indices;
+  throw DtypeError(std::string(function) + ": the indices are " + indices.type().str() +
+                   ", but must be integers" + internal::where_text() +
+                   ". Choose with where when they are a mask");
+}
+
+}  // namespace
+
+Array take(Operand operand, Operand positions, int axis) {
+  Blame blame(operand.where);
+  Array x = internal::to_array(operand);
+  Array indices = checked_indices("take", internal::to_array(positions));
+  std::int64_t at = internal::checked_axis("take", x.type(), axis);
+  std::int64_t extent = x.shape()[static_cast<std::size_t>(at)];
+  Array wrapped = internal::wrapped_index(indices, extent);
+  Shape sizes = x.shape();
+  sizes[static_cast<std::size_t>(at)] = 1;
+  GatherAxes axes{.collapsed = {at}, .start_map = {at}};
+  for (std::int64_t i = 0; i + 1 < x.rank(); i++) {
+    axes.offset.push_back(i < at ? i : i + indices.rank());
+  }
+  return gather(x, expand_dims(wrapped, -1), axes, sizes);
+}
+
+Array take_along_axis(Operand operand, const Array& positions, int axis) {
+  Blame blame(operand.where);
+  Array x = internal::to_array(operand);
+  Array indices = checked_indices("take_along_axis", positions);
+  if (indices.rank() != x.rank()) {
+    throw ShapeError("take_along_axis: the indices are " + indices.type().str() +
+                     ", but must have as many axes as " + x.type().str() + internal::where_text());
+  }
+  std::int64_t at = internal::checked_axis("take_along_axis", x.type(), axis);
+  auto k = static_cast<std::size_t>(at);
+  ArrayType x_rest = x.type(), indices_rest = indices.type();
+  x_rest.shape[k] = indices_rest.shape[k] = 1;
+  Shape x_shape = internal::broadcast_shapes("take_along_axis", x_rest, indices_rest);
+  Shape indices_shape = x_shape;
+  x_shape[k] = x.shape()[k];
+  indices_shape[k] = indices.shape()[k];
+  x = internal::broadcast_to_shape("take_along_axis", x, x_shape);
+  indices = internal::broadcast_to_shape("take_along_axis", indices, indices_shape);
+  Array wrapped = internal::wrapped_index(indices, x.shape()[k]);
+  Axes others = internal::complement(x.rank(), {at});
+  if (indices.size() == 0) return internal::zeros_of({x.dtype(), indices_shape});
+  return gather(x, expand_dims(wrapped, -1),
+                {.collapsed = {at}, .x_batch = others, .indices_batch = others, .start_map = {at}},
+                Shape(x.shape().size(), 1));
+}
+
+Array one_hot(Operand positions, std::int64_t n, DType dtype) {
+  Blame blame(positions.where);
+  Array indices = checked_indices("one_hot", internal::to_array(positions));
+  Shape shape = indices.shape();
+  shape.push_back(n);
+  Array wide = internal::broadcast(indices, shape, internal::iota_axes(indices.rank()));
+  return convert(wide == iota(shape, -1, indices.dtype()), dtype);
+}
+
+}  // namespace sturnus

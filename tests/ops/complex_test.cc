@@ -1,0 +1,78 @@
+// Complex numbers against JAX.
+#include <gtest/gtest.h>
+#include <sturnus/functional/grad.h>
+#include <sturnus/functional/vmap.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/shape.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "tests/ops/complex_values.h"
+
+namespace sturnus::testing {
+namespace {
+
+using Number = std::complex<double>;
+using Numbers = std::vector<Number>;
+
+void expect_near(const Array& a, const Numbers& expected, const char* text) {
+  Array z = convert(a, DType::c128);
+  Numbers values = z.to_vector<Number>();
+  ASSERT_EQ(values.size(), expected.size()) << text;
+  for (std::size_t i = 0; i < values.size(); i++) {
+    EXPECT_LT(std::abs(values[i] - expected[i]), 1e-13 * std::max(1.0, std::abs(expected[i])))
+        << text << " " << i << ": " << values[i] << ", expected " << expected[i];
+  }
+}
+
+TEST(Complex, ValuesAndGradientsAreThoseOfJax) {
+  Array z = array(complex_points);
+  Array w = make_complex(Array(0.5, DType::f64), Array(-2.0, DType::f64));
+  for (const ComplexCase& row : complex_cases) {
+    expect_near(row.f(z), row.value, row.text);
+    auto loss = [&](Array y) { return sum(real(w * row.f(y))); };
+    expect_near(grad(loss)(z), row.gradient, row.text);
+  }
+}
+
+// The gradient of a function of one complex number has both parts.
+TEST(Complex, GradientByAScalar) {
+  Array z = make_complex(Array(3.0, DType::f64), Array(4.0, DType::f64));
+  auto squared = [](Array y) { return square(abs(y)); };
+  EXPECT_EQ(grad(squared)(z).item<Number>(), Number(6, -8));
+  EXPECT_EQ(grad([](Array y) { return imag(y); })(z).item<Number>(), Number(0, -1));
+}
+
+TEST(Complex, AbsHasNoSlopeAtZero) {
+  Array z = zeros({1}, DType::c128);
+  EXPECT_EQ(grad([](Array y) { return sum(abs(y)); })(z).to_vector<Number>()[0], Number(0));
+  EXPECT_EQ(sign(z).to_vector<Number>()[0], Number(0));
+  EXPECT_EQ(angle(z).to_vector<double>()[0], 0);
+}
+
+TEST(Complex, TypesAndPrinting) {
+  using Single = std::complex<float>;
+  Array z = array(std::vector<Single>{{1, 2}, {-0.5F, -3}});
+  EXPECT_EQ(z.dtype(), DType::c64);
+  EXPECT_EQ((z * 2.0).to_vector<Single>(), (std::vector<Single>{{2, 4}, {-1, -6}}));
+  EXPECT_EQ((z + ones({2}, DType::f64)).dtype(), DType::c128);
+  EXPECT_EQ(make_complex(1, 2).item<Single>(), Single(1, 2));
+  EXPECT_EQ(real(z).dtype(), DType::f32);
+  EXPECT_EQ(imag(ones({2})).to_vector<float>(), (std::vector<float>{0, 0}));
+  EXPECT_TRUE(conj(ones({2})).dtype() == DType::f32);
+  std::ostringstream out;
+  out << z;
+  EXPECT_EQ(out.str(), "[   1+2i -0.5-3i]");
+}
+
+TEST(Complex, Errors) {
+  Array z = zeros({2}, DType::c64);
+  EXPECT_THROW(make_complex(z, z), DtypeError);
+  EXPECT_THROW(make_complex(zeros({2}, DType::bf16), zeros({2}, DType::bf16)), DtypeError);
+  EXPECT_THROW(max(z), DtypeError);
+  EXPECT_THROW(grad([](Array y) { return sum(y); })(z), ShapeError);
+}
+
+}  // namespace
+}  // namespace sturnus::testing
