@@ -265,6 +265,7 @@ std::vector<Row> make_table() {
        1e-6,
        /*reverse=*/false},
   };
+  for (Row& row : linalg_rows()) rows.push_back(std::move(row));
   for (Row& row : random_rows()) rows.push_back(std::move(row));
   return rows;
 }

@@ -22,6 +22,7 @@ struct Row {
 };
 
 /// Rows by family, which op_table joins.
+std::vector<Row> linalg_rows();
 std::vector<Row> random_rows();
 
 const std::vector<Row>& op_table();
