@@ -40,7 +40,7 @@ Limits limits_of(DType dtype) {
 // The position of the largest element along the last axis.
 Array argmax(const Array& x) {
   std::int64_t last = x.rank() - 1;
-  auto extent = static_cast<double>(x.shape().back());
+  std::int64_t extent = x.shape().back();
   Array index = iota(x.shape(), static_cast<int>(last));
   Array largest = max(x, {{last}, true});
   return min(where(x == largest, index, extent), static_cast<int>(last));
@@ -122,9 +122,10 @@ Array truncated_normal(const Key& key, double low, double high, const Shape& sha
     Array u = uniform(key, shape, a, b, dtype);
     Array x = std::numbers::sqrt2 * internal::erf_inverse(u);
     // Rounding must not reach the limits themselves.
-    double inside = 1 - internal::limits_of(dtype).epsilon;
-    auto inwards = [inside](double limit, int direction) {
-      return limit * direction > 0 ? limit / inside : limit * inside;
+    internal::Limits limits = internal::limits_of(dtype);
+    auto inwards = [&limits](double limit, int direction) {
+      if (limit == 0) return direction * limits.tiny;
+      return limit * (1 + (limit * direction > 0 ? 1 : -1) * limits.epsilon);
     };
     return clamp(inwards(low, 1), x, inwards(high, -1));
   });

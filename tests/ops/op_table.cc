@@ -245,6 +245,7 @@ std::vector<Row> make_table() {
   append(convolution_rows());
   append(fft_rows());
   append(gather_rows());
+  append(linalg_rows());
   append(order_rows());
   append(random_rows());
   append(reduce_rows());

@@ -23,6 +23,7 @@ struct Row {
 
 /// All rows.
 /// Rows by family, which op_table joins.
+std::vector<Row> linalg_rows();
 std::vector<Row> random_rows();
 
 const std::vector<Row>& op_table();

@@ -1,5 +1,6 @@
 #include <sturnus/ops/arithmetic.h>
-#include <sturnus/ops/random.h>
+#include <sturnus/ops/distributions.h>
+#include <sturnus/ops/rejection.h>
 
 #include <boost/math/special_functions/erf.hpp>
 
@@ -35,6 +36,17 @@ std::vector<Row> random_rows() {
          return x[1] * uniform(key_of(x[0]), {2, 3}, 0.0, 1.0, DType::f64);
        },
        {{}, {2, 3}}},
+      {"reorder",
+       [key_of](const Arrays& x) { return x[1] * permutation(key_of(x[0]), x[1], 1); },
+       {{}, {2, 3}}},
+      // Its derivative is not that of differences: rejection_test.cc compares with quantiles.
+      {"log_gamma_sample",
+       [key_of](const Arrays& x) { return loggamma(key_of(x[0]), x[1]); },
+       {{}, {3}},
+       0.5,
+       2.5,
+       {},
+       0},
   };
 }
 

@@ -1,0 +1,85 @@
+#include "src/ops/matrices.h"
+
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+
+#include "src/ops/elementwise.h"
+
+namespace sturnus::internal {
+namespace {
+
+// Column minus row of each element.
+Array beside_diagonal(const Shape& shape) {
+  auto rank = static_cast<int>(shape.size());
+  Array column = iota(shape, rank - 1), row = iota(shape, rank - 2);
+  return column - row;
+}
+
+}  // namespace
+
+Array to_matrices(std::string_view function, const Operand& operand) {
+  Array a = to_floating(operand);
+  if (a.rank() < 2) {
+    throw ShapeError(std::string(function) + ": " + a.type().str() + " is not a matrix" +
+                     where_text() + ". The last two axes are rows and columns");
+  }
+  if (a.dtype() != DType::f32 && a.dtype() != DType::f64) {
+    throw DtypeError(std::string(function) + ": elements are " + a.type().str() +
+                     ", but must be f32 or f64" + where_text() + ". Convert first");
+  }
+  return a;
+}
+
+Array to_square_matrices(std::string_view function, const Operand& operand) {
+  Array a = to_matrices(function, operand);
+  if (rows_of(a) != columns_of(a)) {
+    throw ShapeError(std::string(function) + ": " + a.type().str() + " is not square" +
+                     where_text());
+  }
+  return a;
+}
+
+Array with_flat_stack(const Array& a) {
+  return reshape_to(a, {product(stack_of(a)), rows_of(a), columns_of(a)});
+}
+
+Array transposed(const Array& a) {
+  Axes order = iota_axes(a.rank());
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return permute(a, order);
+}
+
+Array symmetrized(const Array& a) { return 0.5 * (a + transposed(a)); }
+
+Array lower_triangle(const Array& a, std::int64_t offset) {
+  return select(beside_diagonal(a.shape()) <= offset, a, zeros_of(a.type()));
+}
+
+Array upper_triangle(const Array& a, std::int64_t offset) {
+  return select(beside_diagonal(a.shape()) >= offset, a, zeros_of(a.type()));
+}
+
+Array diagonal_of(const Array& a) {
+  Array only = select(beside_diagonal(a.shape()) == 0, a, zeros_of(a.type()));
+  return sum_over(only, {rows_of(a) <= columns_of(a) ? a.rank() - 1 : a.rank() - 2});
+}
+
+Array diagonal_matrix(const Array& v) {
+  std::int64_t n = v.shape().back();
+  Array wide = broadcast(v, appended(v.shape(), {n}), iota_axes(v.rank()));
+  return select(beside_diagonal(wide.shape()) == 0, wide, zeros_of(wide.type()));
+}
+
+Array identity(const Shape& stack, std::int64_t rows, std::int64_t columns, DType dtype) {
+  return convert(beside_diagonal(appended(stack, {rows, columns})) == 0, dtype);
+}
+
+Array as_column(const Array& v) { return reshape_to(v, appended(v.shape(), {1})); }
+
+Array as_row(const Array& v) {
+  Shape shape = v.shape();
+  shape.insert(shape.end() - 1, 1);
+  return reshape_to(v, shape);
+}
+
+}  // namespace sturnus::internal

@@ -1,0 +1,43 @@
+// Stacks of matrices: the last two axes are rows and columns, those before are the stack.
+#pragma once
+
+#include <sturnus/functional/array.h>
+
+#include <string_view>
+
+#include "src/ops/axes.h"
+
+namespace sturnus::internal {
+
+inline std::int64_t rows_of(const Array& a) { return a.shape()[a.shape().size() - 2]; }
+inline std::int64_t columns_of(const Array& a) { return a.shape().back(); }
+/// The extents of the stack.
+inline Shape stack_of(const Array& a) { return {a.shape().begin(), a.shape().end() - 2}; }
+inline Shape appended(Shape shape, const Shape& more) {
+  shape.insert(shape.end(), more.begin(), more.end());
+  return shape;
+}
+
+/// The operand as floating-point matrices. Throws ShapeError or DtypeError when it is none.
+Array to_matrices(std::string_view function, const Operand& operand);
+Array to_square_matrices(std::string_view function, const Operand& operand);
+/// The stack as one axis: [stack, rows, columns].
+Array with_flat_stack(const Array& a);
+
+/// Rows become columns.
+Array transposed(const Array& a);
+/// (a + a^T) / 2.
+Array symmetrized(const Array& a);
+/// Zeros above the diagonal that begins `offset` columns to the right; and the rest.
+Array lower_triangle(const Array& a, std::int64_t offset = 0);
+Array upper_triangle(const Array& a, std::int64_t offset = 0);
+/// The diagonal elements, as vectors, and the inverse: vectors as diagonal matrices.
+Array diagonal_of(const Array& a);
+Array diagonal_matrix(const Array& v);
+/// Ones on the diagonal: [stack, rows, columns].
+Array identity(const Shape& stack, std::int64_t rows, std::int64_t columns, DType dtype);
+/// v as columns or rows of extent 1.
+Array as_column(const Array& v);
+Array as_row(const Array& v);
+
+}  // namespace sturnus::internal

@@ -1,0 +1,33 @@
+// Random numbers that are drawn by rejection, in a loop that ends when every element is accepted.
+// Each element draws under its own key, so that it does not depend on the others. Not JAX's
+// numbers.
+//
+// Without a shape there is one number for each element of the parameters; with one, the parameters
+// are repeated to it. Numbers are f32 where the parameters have no floating-point type.
+#pragma once
+
+#include <sturnus/ops/random.h>
+
+#include <optional>
+
+namespace sturnus {
+
+/// Density x^(a-1) exp(-x) / Gamma(a), by the method of Marsaglia and Tsang. The derivative in a is
+/// that of the quantile (implicit reparametrisation), so that the mean of f(x) over samples has the
+/// derivative of the mean; the method itself, which decides by a, has no such derivative.
+Array gamma(const Key& key, Operand a, std::optional<Shape> shape = {});
+/// Its logarithm, which does not underflow for small a.
+Array loggamma(const Key& key, Operand a, std::optional<Shape> shape = {});
+/// Density proportional to x^(a-1) (1-x)^(b-1).
+Array beta(const Key& key, Operand a, Operand b, std::optional<Shape> shape = {});
+/// Points on the simplex with density proportional to the product of x[i]^(a[i]-1), along the last
+/// axis; the shape is that without it.
+Array dirichlet(const Key& key, Operand a, std::optional<Shape> shape = {});
+/// Student's t with `degrees` of freedom.
+Array student_t(const Key& key, Operand degrees, std::optional<Shape> shape = {});
+/// The sum of `degrees` squares of normal numbers.
+Array chi_square(const Key& key, Operand degrees, std::optional<Shape> shape = {});
+/// Counts with mean `rate`, as i32; not differentiable in the rate.
+Array poisson(const Key& key, Operand rate, std::optional<Shape> shape = {});
+
+}  // namespace sturnus

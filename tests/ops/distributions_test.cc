@@ -1,0 +1,186 @@
+// Distributions against numbers recorded from JAX and distribution functions of Boost.Math.
+#include <gtest/gtest.h>
+#include <sturnus/functional/graph.h>
+#include <sturnus/functional/vmap.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/distributions.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
+#include <sturnus/ops/transcendental.h>
+
+#include <boost/math/distributions/cauchy.hpp>
+#include <boost/math/distributions/exponential.hpp>
+#include <boost/math/distributions/extreme_value.hpp>
+#include <boost/math/distributions/laplace.hpp>
+#include <boost/math/distributions/logistic.hpp>
+#include <boost/math/distributions/normal.hpp>
+#include <limits>
+#include <set>
+
+#include "tests/ops/random_values.h"
+#include "tests/ops/sample_tests.h"
+
+namespace sturnus::testing {
+namespace {
+
+using Draw = Array (*)(const Key&, const Shape&, DType, Where);
+
+Array truncated(const Key& key, const Shape& shape, DType dtype, Where) {
+  return truncated_normal(key, -1, 2, shape, dtype);
+}
+
+template <class Distribution>
+std::function<double(double)> cdf_of(Distribution distribution) {
+  return [distribution](double x) { return boost::math::cdf(distribution, x); };
+}
+
+double truncated_cdf(double x) {
+  boost::math::normal_distribution<> normal;
+  double low = cdf(normal, -1), high = cdf(normal, 2);
+  return (cdf(normal, x) - low) / (high - low);
+}
+
+struct Case {
+  std::string name;
+  Draw draw;
+  std::function<double(double)> cdf;
+  const std::vector<float>& single;
+  const std::vector<double>& precise;
+};
+
+std::vector<Case> cases() {
+  namespace r = recorded;
+  return {
+      {"exponential", exponential, cdf_of(boost::math::exponential_distribution<>()),
+       r::exponential_f32, r::exponential_f64},
+      {"laplace", laplace, cdf_of(boost::math::laplace_distribution<>()), r::laplace_f32,
+       r::laplace_f64},
+      {"logistic", logistic, cdf_of(boost::math::logistic_distribution<>()), r::logistic_f32,
+       r::logistic_f64},
+      {"gumbel", gumbel, cdf_of(boost::math::extreme_value_distribution<>()), r::gumbel_f32,
+       r::gumbel_f64},
+      {"cauchy", cauchy, cdf_of(boost::math::cauchy_distribution<>()), r::cauchy_f32,
+       r::cauchy_f64},
+      {"truncated_normal", truncated, truncated_cdf, r::truncated_normal_f32,
+       r::truncated_normal_f64},
+      {"normal", normal, cdf_of(boost::math::normal_distribution<>()), r::normal_f32,
+       r::normal_f64},
+  };
+}
+
+TEST(Distributions, NumbersAreThoseOfJax) {
+  for (const Case& one : cases()) {
+    Shape shape = one.name == "normal" ? Shape{4, 16} : Shape{12};
+    auto single = numbers(one.draw(key(42), shape, DType::f32, {}));
+    auto precise = numbers(one.draw(key(42), shape, DType::f64, {}));
+    ASSERT_EQ(single.size(), one.single.size());
+    for (std::size_t i = 0; i < single.size(); i++) {
+      EXPECT_NEAR(single[i], one.single[i], 2e-6 * std::max(1.0, std::abs(single[i]))) << one.name;
+      EXPECT_NEAR(precise[i], one.precise[i], 4e-15 * std::max(1.0, std::abs(precise[i])))
+          << one.name;
+    }
+  }
+}
+
+TEST(Distributions, SamplesHaveTheirDistribution) {
+  for (const Case& one : cases()) {
+    for (DType dtype : {DType::f32, DType::f64}) {
+      Array x = one.draw(key(7), {50000}, dtype, {});
+      EXPECT_LT(ks_statistic(numbers(x), one.cdf), 2.2) << one.name << " " << name_of(dtype);
+    }
+  }
+}
+
+TEST(Distributions, TruncatedNumbersStayInside) {
+  for (auto [low, high] : {std::pair(-1.0, 2.0), std::pair(2.0, 2.001), std::pair(-3.0, -2.5),
+                           std::pair(-std::numeric_limits<double>::infinity(), 0.0)}) {
+    Array x = truncated_normal(key(1), low, high, {100000});
+    EXPECT_GT(min(x).item<float>(), low);
+    EXPECT_LT(max(x).item<float>(), high);
+  }
+}
+
+TEST(Distributions, DecisionsAreThoseOfJax) {
+  Array p = linspace(0.1, 0.9, 12);
+  std::vector<bool> heads;
+  for (double value : numbers(bernoulli(key(42), p))) heads.push_back(value != 0);
+  EXPECT_EQ(heads, recorded::bernoulli);
+  Array logits = log(array({{0.1, 0.2, 0.7}, {0.5, 0.25, 0.25}}));
+  auto indices = categorical(key(42), logits, Shape{10, 2}).to_vector<std::int32_t>();
+  EXPECT_EQ(std::vector(indices.begin(), indices.end()), recorded::categorical);
+  auto order = permutation(key(42), 20).to_vector<std::int32_t>();
+  EXPECT_EQ(std::vector(order.begin(), order.end()), recorded::permutation_20);
+}
+
+TEST(Distributions, RowsArePermutedWhole) {
+  Array x = iota({5, 3}, 0, DType::f32) * 10.0 + iota({5, 3}, 1, DType::f32);
+  Array y = permutation(key(3), x);
+  Array order = permutation(key(3), 5);
+  Array expected = reshape(convert(order, DType::f32), {5, 1}) * 10.0 + iota({5, 3}, 1, DType::f32);
+  EXPECT_EQ(numbers(y), numbers(expected));
+  Array columns = permutation(key(3), transpose(x), 1);
+  EXPECT_EQ(numbers(columns), numbers(transpose(expected)));
+}
+
+TEST(Distributions, PermutationsAreUniform) {
+  Array orders = vmap([](const Key& k) { return permutation(k, 4); })(split(key(8), 24000));
+  auto x = numbers(orders);
+  std::vector<double> codes;
+  for (std::size_t i = 0; i < x.size(); i += 4) {
+    int code = 0;  // which of the 24
+    for (std::size_t j = 0; j < 4; j++) {
+      int smaller = 0;
+      for (std::size_t k = j + 1; k < 4; k++) smaller += x[i + k] < x[i + j];
+      code = code * static_cast<int>(4 - j) + smaller;
+    }
+    codes.push_back(code);
+  }
+  EXPECT_LT(std::abs(chi_square_score(codes, [](std::int64_t) { return 1.0 / 24; })), 4);
+}
+
+TEST(Distributions, ChoicesHaveTheirProbabilities) {
+  std::vector<double> p = {0.1, 0.4, 0.2, 0.3};
+  auto probability = [&](std::int64_t i) { return p[static_cast<std::size_t>(i)]; };
+  Array weights = array({1, 4, 2, 3});
+  auto x = numbers(choice(key(1), 4, {40000}, {.weights = weights}));
+  EXPECT_LT(std::abs(chi_square_score(x, probability)), 4);
+  x = numbers(choice(key(1), 4, {40000}));
+  EXPECT_LT(std::abs(chi_square_score(x, [](std::int64_t) { return 0.25; })), 4);
+  auto pairs = [&](const Key& k) {
+    return choice(k, 4, {2}, {.replace = false, .weights = weights});
+  };
+  x = numbers(vmap(pairs)(split(key(2), 30000)));
+  std::vector<double> codes;
+  for (std::size_t i = 0; i < x.size(); i += 2) codes.push_back(4 * x[i] + x[i + 1]);
+  auto pair_probability = [&](std::int64_t code) {
+    double first = probability(code / 4), second = probability(code % 4);
+    return code / 4 == code % 4 ? 0 : first * second / (1 - first);
+  };
+  EXPECT_LT(std::abs(chi_square_score(codes, pair_probability)), 4);
+  auto few = numbers(choice(key(5), 10, {2, 5}, {.replace = false}));
+  EXPECT_EQ(std::set<double>(few.begin(), few.end()).size(), 10u);
+}
+
+TEST(Distributions, BallIsFilledEvenly) {
+  Array x = ball(key(6), 3, {20000});
+  Array radius = sqrt(sum(x * x, -1));
+  EXPECT_LT(ks_statistic(numbers(radius), [](double r) { return r * r * r; }), 2.2);
+  Array first = slice(x, {0, 0}, {20000, 1});
+  EXPECT_LT(ks_statistic(numbers(first), [](double t) { return (2 + 3 * t - t * t * t) / 4; }),
+            2.2);
+  auto signs = numbers(rademacher(key(2), {10000}));
+  EXPECT_NEAR(mean_of(signs), 0, 0.04);
+  EXPECT_EQ(std::set<double>(signs.begin(), signs.end()), (std::set<double>{-1, 1}));
+}
+
+TEST(Distributions, Errors) {
+  EXPECT_THROW(truncated_normal(key(1), 2, 1), Error);
+  EXPECT_THROW(choice(key(1), 3, {4}, {.replace = false}), ShapeError);
+  EXPECT_THROW(choice(key(1), 3, {4}, {.weights = array({1, 2})}), ShapeError);
+  EXPECT_THROW(categorical(key(1), 1.0), ShapeError);
+  EXPECT_THROW(permutation(key(1), array({1, 2}), 1), ShapeError);
+}
+
+}  // namespace
+}  // namespace sturnus::testing
