@@ -8,6 +8,7 @@
 #include <sturnus/functional/jit.h>
 #include <sturnus/functional/tree.h>
 #include <sturnus/functional/vmap.h>
+#include <sturnus/ops/activation.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/cumulative.h>
@@ -16,4 +17,5 @@
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/softmax.h>
+#include <sturnus/ops/special.h>
 #include <sturnus/ops/transcendental.h>

@@ -12,14 +12,11 @@
 #include <cmath>
 
 namespace sturnus::testing {
-namespace {
 
-using Unary = Array (*)(Operand);
-using Binary = Array (*)(Operand, Operand);
 using Doubles = std::vector<double>;
 
-Row unary(std::string name, Unary f, double (*reference)(double), double low = -1.5,
-          double high = 1.5, int order = 3) {
+Row unary(std::string name, Unary f, double (*reference)(double), double low, double high,
+          int order) {
   return {std::move(name),
           [f](const Arrays& x) { return f(x[0]); },
           {{2, 3}},
@@ -29,8 +26,8 @@ Row unary(std::string name, Unary f, double (*reference)(double), double low = -
           order};
 }
 
-Row binary(std::string name, Binary f, double (*reference)(double, double), double low = -1.5,
-           double high = 1.5, int order = 3) {
+Row binary(std::string name, Binary f, double (*reference)(double, double), double low, double high,
+           int order) {
   return {std::move(name),
           [f](const Arrays& x) { return f(x[0], x[1]); },
           {{2, 3}, {2, 3}},
@@ -39,6 +36,8 @@ Row binary(std::string name, Binary f, double (*reference)(double, double), doub
           [reference](const Doubles& x) { return reference(x[0], x[1]); },
           order};
 }
+
+namespace {
 
 std::vector<Row> make_table() {
   std::vector<Row> rows = {
@@ -268,6 +267,7 @@ std::vector<Row> make_table() {
   auto append = [&rows](std::vector<Row> more) {
     rows.insert(rows.end(), more.begin(), more.end());
   };
+  append(elementwise_rows());
   append(reduce_rows());
   return rows;
 }

@@ -21,10 +21,20 @@ struct Row {
   bool reverse = true;                                            // whether it has reverse mode
 };
 
+using Unary = Array (*)(Operand);
+using Binary = Array (*)(Operand, Operand);
+
+/// The rows of elementwise functions of one and of two arguments.
+Row unary(std::string name, Unary f, double (*reference)(double), double low = -1.5,
+          double high = 1.5, int order = 3);
+Row binary(std::string name, Binary f, double (*reference)(double, double), double low = -1.5,
+           double high = 1.5, int order = 3);
+
 /// All rows.
 const std::vector<Row>& op_table();
 
 // The rows of families with a file of their own.
+std::vector<Row> elementwise_rows();
 std::vector<Row> reduce_rows();
 
 }  // namespace sturnus::testing
