@@ -13,7 +13,9 @@
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/cumulative.h>
 #include <sturnus/ops/dot.h>
+#include <sturnus/ops/einsum.h>
 #include <sturnus/ops/index.h>
+#include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/softmax.h>

@@ -269,6 +269,7 @@ std::vector<Row> make_table() {
   };
   append(elementwise_rows());
   append(reduce_rows());
+  append(shape_rows());
   return rows;
 }
 

@@ -36,5 +36,6 @@ const std::vector<Row>& op_table();
 // The rows of families with a file of their own.
 std::vector<Row> elementwise_rows();
 std::vector<Row> reduce_rows();
+std::vector<Row> shape_rows();
 
 }  // namespace sturnus::testing
