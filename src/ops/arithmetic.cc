@@ -3,6 +3,7 @@
 #include <sturnus/ops/transcendental.h>
 
 #include <cmath>
+#include <limits>
 
 #include "src/ops/elementwise.h"
 
@@ -292,6 +293,19 @@ Array stepwise(const char* hlo, const Operand& x) {
   return make(Stepwise{hlo}, {to_array(x)});
 }
 
+double largest_finite(DType dtype) {
+  switch (dtype) {
+    case DType::f16:
+      return 65504;
+    case DType::bf16:
+      return 0x1.FEp127;
+    case DType::f32:
+      return std::numeric_limits<float>::max();
+    default:
+      return std::numeric_limits<double>::max();
+  }
+}
+
 }  // namespace
 }  // namespace internal
 
@@ -333,6 +347,24 @@ Array operator/(Operand a, Operand b) {
 
 Array operator%(Operand a, Operand b) {
   return internal::promoted_binary(internal::Remainder{}, "remainder", a, b);
+}
+
+Array floor_divide(Operand a, Operand b) {
+  Blame blame(a.where);
+  auto [x, y] = promote("floor_divide", a, b);
+  if (!is_integer(x.dtype())) return floor(x / y);
+  Array towards_0 = internal::make(internal::Divide{}, {x, y});
+  Array rest = x % y;
+  Array below = (rest != 0) & ((rest < 0) != (y < 0));
+  return towards_0 - convert(below, x.dtype());
+}
+
+Array mod(Operand a, Operand b) {
+  Blame blame(a.where);
+  auto [x, y] = promote("mod", a, b);
+  Array rest = x % y;
+  Array other_sign = (rest != 0) & ((rest < 0) != (y < 0));
+  return where(other_sign, rest + y, rest);
 }
 
 Array square(Operand x) {
@@ -387,6 +419,13 @@ Array floor(Operand x) { return internal::stepwise("floor", x); }
 Array ceil(Operand x) { return internal::stepwise("ceil", x); }
 Array round(Operand x) { return internal::stepwise("round_nearest_even", x); }
 
+Array trunc(Operand x) {
+  Blame blame(x.where);
+  Array y = internal::to_array(x);
+  Array up = ceil(y), down = floor(y);
+  return where(y < 0.0, up, down);
+}
+
 Array operator==(Operand a, Operand b) { return internal::compare("EQ", a, b); }
 Array operator!=(Operand a, Operand b) { return internal::compare("NE", a, b); }
 Array operator<(Operand a, Operand b) { return internal::compare("LT", a, b); }
@@ -399,6 +438,36 @@ Array operator|(Operand a, Operand b) { return internal::bitwise("or", a, b); }
 Array operator^(Operand a, Operand b) { return internal::bitwise("xor", a, b); }
 Array operator~(Operand x) { return internal::stepwise("not", x); }
 Array operator!(Operand x) { return internal::stepwise("not", x); }
+
+namespace {
+
+Array truth(const Operand& x) {
+  Array y = internal::to_array(x);
+  return y.dtype() == DType::boolean ? y : y != 0;
+}
+
+}  // namespace
+
+Array logical_and(Operand a, Operand b) {
+  Blame blame(a.where);
+  Array x = truth(a), y = truth(b);
+  return x & y;
+}
+Array logical_or(Operand a, Operand b) {
+  Blame blame(a.where);
+  Array x = truth(a), y = truth(b);
+  return x | y;
+}
+Array logical_xor(Operand a, Operand b) {
+  Blame blame(a.where);
+  Array x = truth(a), y = truth(b);
+  return x ^ y;
+}
+Array logical_not(Operand x) {
+  Blame blame(x.where);
+  return !truth(x);
+}
+
 Array shift_left(Operand x, Operand bits) { return internal::bitwise("shift_left", x, bits); }
 Array shift_right(Operand x, Operand bits) {
   return internal::bitwise("shift_right_logical", x, bits);
@@ -427,9 +496,22 @@ Array is_nan(Operand x) {
   Array y = internal::to_array(x);
   return y != y;
 }
+Array is_inf(Operand x) {
+  Blame blame(x.where);
+  Array size = abs(internal::to_floating(x));
+  return size == std::numeric_limits<double>::infinity();
+}
 Array nan_to(Operand x, Operand replacement) {
   Blame blame(x.where);
   return where(is_nan(x), replacement, x);
+}
+Array nan_to_num(Operand x) {
+  Blame blame(x.where);
+  Array y = internal::to_floating(x);
+  double largest = internal::largest_finite(y.dtype());
+  Array number = nan_to(y, 0.0);
+  Array bounded = where(number > largest, largest, number);
+  return where(bounded < -largest, -largest, bounded);
 }
 
 Array convert(Operand x, DType dtype) {

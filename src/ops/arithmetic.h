@@ -19,6 +19,10 @@ Array operator/(Operand a, Operand b);
 Array operator-(Operand x);
 /// The rest of a / b with the sign of a. StableHLO: remainder.
 Array operator%(Operand a, Operand b);
+/// a / b rounded down, and the rest with the sign of b, so that a = floor_divide(a, b) b + mod(a,
+/// b); integers stay integers.
+Array floor_divide(Operand a, Operand b);
+Array mod(Operand a, Operand b);
 /// a^b for real a and b; a small whole number b is computed by multiplication. StableHLO: power.
 Array pow(Operand a, Operand b);
 /// x * x.
@@ -34,6 +38,8 @@ Array abs(Operand x);
 Array sign(Operand x);
 Array floor(Operand x);
 Array ceil(Operand x);
+/// Towards 0.
+Array trunc(Operand x);
 /// To the nearest whole number, ties to even.
 Array round(Operand x);
 
@@ -51,6 +57,11 @@ Array operator|(Operand a, Operand b);
 Array operator^(Operand a, Operand b);
 Array operator~(Operand x);
 Array operator!(Operand x);
+/// Logic of what is true, or is not 0; the result is bool.
+Array logical_and(Operand a, Operand b);
+Array logical_or(Operand a, Operand b);
+Array logical_xor(Operand a, Operand b);
+Array logical_not(Operand x);
 /// Bits shifted; `shift_right` fills with zeros, `shift_right_arithmetic` with the sign.
 Array shift_left(Operand x, Operand bits);
 Array shift_right(Operand x, Operand bits);
@@ -61,8 +72,12 @@ Array where(Operand condition, Operand a, Operand b);
 /// Whether x is neither infinite nor NaN.
 Array is_finite(Operand x);
 Array is_nan(Operand x);
+/// Whether x is infinite, of either sign.
+Array is_inf(Operand x);
 /// x with NaN replaced.
 Array nan_to(Operand x, Operand replacement);
+/// x with NaN replaced by 0 and infinities by the largest finite numbers.
+Array nan_to_num(Operand x);
 
 /// x in another element type.
 Array convert(Operand x, DType dtype);

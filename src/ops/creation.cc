@@ -1,6 +1,9 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "src/ops/promotion.h"
 #include "src/ops/structural.h"
 
@@ -41,6 +44,16 @@ Array iota(const Shape& shape, int axis, DType dtype) {
 
 Array arange(std::int64_t count, DType dtype) { return iota({count}, 0, dtype); }
 
+Array arange(double start, double stop, double step, DType dtype) {
+  if (step == 0 || !std::isfinite((stop - start) / step)) {
+    throw Error("arange: there are no finite steps of " + internal::shortest_text(step) + " from " +
+                internal::shortest_text(start) + " to " + internal::shortest_text(stop));
+  }
+  double steps = std::max(std::ceil((stop - start) / step), 0.0);
+  Array i = iota({static_cast<std::int64_t>(steps)}, 0, dtype);
+  return i * internal::full(step, i.type()) + internal::full(start, i.type());
+}
+
 Array linspace(Operand first, Operand last, std::int64_t count) {
   Blame blame(first.where);
   auto [a, b] = internal::promote("linspace", internal::to_floating(first), last);
@@ -51,8 +64,17 @@ Array linspace(Operand first, Operand last, std::int64_t count) {
   return a * (1.0 - t) + b * t;
 }
 
-Array eye(std::int64_t rows, DType dtype) {
-  return convert(iota({rows, rows}, 0) == iota({rows, rows}, 1), dtype);
+Array logspace(Operand first, Operand last, std::int64_t count, double base) {
+  Blame blame(first.where);
+  Array exponents = linspace(first, last, count);
+  return pow(internal::full(base, exponents.type()), exponents);
+}
+
+Array eye(std::int64_t rows, DType dtype) { return eye(rows, rows, 0, dtype); }
+
+Array eye(std::int64_t rows, std::int64_t columns, int offset, DType dtype) {
+  Array row = iota({rows, columns}, 0), column = iota({rows, columns}, 1);
+  return convert(column - row == offset, dtype);
 }
 
 }  // namespace sturnus

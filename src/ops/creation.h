@@ -17,9 +17,14 @@ Array ones_like(Operand x);
 Array iota(const Shape& shape, int axis, DType dtype = DType::i32);
 /// 0, 1, ..., count - 1.
 Array arange(std::int64_t count, DType dtype = DType::i32);
+/// start, start + step, ... below stop (above it for a negative step). Throws Error when step is 0.
+Array arange(double start, double stop, double step = 1, DType dtype = DType::f32);
 /// `count` numbers from `first` to `last`, both included: first + i (last - first) / (count - 1).
 Array linspace(Operand first, Operand last, std::int64_t count);
-/// Ones where row = column, zeros elsewhere.
+/// `count` numbers from base^first to base^last, their logarithms evenly spaced.
+Array logspace(Operand first, Operand last, std::int64_t count, double base = 10);
+/// Ones where column = row + offset, zeros elsewhere.
 Array eye(std::int64_t rows, DType dtype = DType::f32);
+Array eye(std::int64_t rows, std::int64_t columns, int offset = 0, DType dtype = DType::f32);
 
 }  // namespace sturnus

@@ -54,6 +54,20 @@ struct Convert {
   Array transpose(const Array& ct, const Arrays& x, const Mask& linear) const;
 };
 
+/// Applies an op to an operand as floating point.
+template <class P>
+Array make_floating(P op, const Operand& x) {
+  Blame blame(x.where);
+  return make(op, {to_floating(x)});
+}
+template <class P>
+Array make_floating(P op, const Operand& a, const Operand& b) {
+  Blame blame(a.where);
+  auto [x, y] = promote(P::name, a, b);
+  Array left = to_floating(x), right = to_floating(y);
+  return make(op, {left, right});
+}
+
 /// condition ? a : b, for inputs of one shape.
 Array select(const Array& condition, const Array& a, const Array& b);
 

@@ -56,10 +56,7 @@ using internal::Blame;
 using internal::Exponentials;
 
 Array logaddexp(Operand a, Operand b) {
-  Blame blame(a.where);
-  auto [x, y] = internal::promote("logaddexp", a, b);
-  return internal::make(internal::LogAddExp{},
-                        {internal::to_floating(x), internal::to_floating(y)});
+  return internal::make_floating(internal::LogAddExp{}, a, b);
 }
 
 Array logsumexp(Operand operand, Over over) {

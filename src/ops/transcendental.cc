@@ -1,6 +1,8 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/transcendental.h>
 
+#include <numbers>
+
 #include "src/ops/elementwise.h"
 
 namespace sturnus {
@@ -45,6 +47,42 @@ struct Rsqrt {
   }
 };
 
+struct Exp2 {
+  static constexpr std::string_view name = "exp2";
+  using Family = Elementwise;
+  Array jvp(const Arrays&, const Array& y, const Arrays& dx) const {
+    return dx[0] * (y * std::numbers::ln2);
+  }
+  void lower(Emitter& emitter, const Node& node) const {
+    emitter.expand(node, {pow(full(2, node.types[0]), node.inputs[0])});
+  }
+};
+
+struct Cbrt {
+  static constexpr std::string_view name = "cbrt", hlo = "cbrt";
+  using Family = Elementwise;
+  Array jvp(const Arrays&, const Array& y, const Arrays& dx) const { return dx[0] / (3.0 * y * y); }
+};
+
+struct Hypot {
+  static constexpr std::string_view name = "hypot";
+  using Family = Elementwise;
+  Array jvp(const Arrays& x, const Array& y, const Arrays& dx) const {
+    Array safe = where(y == 0.0, 1.0, y);
+    Array left, right;
+    if (!dx[0].empty()) left = dx[0] * (x[0] / safe);
+    if (!dx[1].empty()) right = dx[1] * (x[1] / safe);
+    return add_tangents(left, right);
+  }
+  void lower(Emitter& emitter, const Node& node) const {
+    Array a = abs(node.inputs[0]), b = abs(node.inputs[1]);
+    Array larger = maximum(a, b), smaller = minimum(a, b);
+    Array usual = is_finite(larger) & (larger > 0.0);
+    Array ratio = smaller / where(usual, larger, 1.0);
+    emitter.expand(node, {where(usual, larger * sqrt(1.0 + ratio * ratio), larger)});
+  }
+};
+
 struct Sin {
   static constexpr std::string_view name = "sin", hlo = "sine";
   using Family = Elementwise;
@@ -55,6 +93,100 @@ struct Cos {
   static constexpr std::string_view name = "cos", hlo = "cosine";
   using Family = Elementwise;
   Array jvp(const Arrays& x, const Array&, const Arrays& dx) const { return -(dx[0] * sin(x[0])); }
+};
+
+struct Tan {
+  static constexpr std::string_view name = "tan";
+  using Family = Elementwise;
+  Array jvp(const Arrays&, const Array& y, const Arrays& dx) const { return dx[0] * (1.0 + y * y); }
+  void lower(Emitter& emitter, const Node& node) const {
+    Array s = sin(node.inputs[0]), c = cos(node.inputs[0]);
+    emitter.expand(node, {s / c});
+  }
+};
+
+// sqrt(1 - x^2), accurate near 1.
+Array other_leg(const Array& x) { return sqrt((1.0 - x) * (1.0 + x)); }
+
+struct Asin {
+  static constexpr std::string_view name = "asin";
+  using Family = Elementwise;
+  Array jvp(const Arrays& x, const Array&, const Arrays& dx) const {
+    return dx[0] / other_leg(x[0]);
+  }
+  void lower(Emitter& emitter, const Node& node) const {
+    const Array& x = node.inputs[0];
+    emitter.expand(node, {atan2(x, other_leg(x))});
+  }
+};
+
+struct Acos {
+  static constexpr std::string_view name = "acos";
+  using Family = Elementwise;
+  Array jvp(const Arrays& x, const Array&, const Arrays& dx) const {
+    return -(dx[0] / other_leg(x[0]));
+  }
+  void lower(Emitter& emitter, const Node& node) const {
+    const Array& x = node.inputs[0];
+    emitter.expand(node, {atan2(other_leg(x), x)});
+  }
+};
+
+struct Atan {
+  static constexpr std::string_view name = "atan";
+  using Family = Elementwise;
+  Array jvp(const Arrays& x, const Array&, const Arrays& dx) const {
+    return dx[0] / (1.0 + x[0] * x[0]);
+  }
+  void lower(Emitter& emitter, const Node& node) const {
+    emitter.expand(node, {atan2(node.inputs[0], ones_of(node.types[0]))});
+  }
+};
+
+// Inputs: y, x.
+struct Atan2 {
+  static constexpr std::string_view name = "atan2", hlo = "atan2";
+  using Family = Elementwise;
+  Array jvp(const Arrays& x, const Array&, const Arrays& dx) const {
+    Array square = x[0] * x[0] + x[1] * x[1];
+    Array safe = where(square == 0.0, 1.0, square);
+    Array left, right;
+    if (!dx[0].empty()) left = dx[0] * (x[1] / safe);
+    if (!dx[1].empty()) right = -(dx[1] * (x[0] / safe));
+    return add_tangents(left, right);
+  }
+};
+
+// h^2 / 2 for h = exp(|x| / 2): exp(|x|) / 2 where exp(|x|) itself is too large.
+Array half_exp(const Array& size) {
+  Array root = exp(0.5 * size);
+  return (0.5 * root) * root;
+}
+
+struct Sinh {
+  static constexpr std::string_view name = "sinh";
+  using Family = Elementwise;
+  Array jvp(const Arrays& x, const Array&, const Arrays& dx) const { return dx[0] * cosh(x[0]); }
+  void lower(Emitter& emitter, const Node& node) const {
+    const Array& x = node.inputs[0];
+    Array size = abs(x);
+    Array e = expm1(size);
+    Array usual = 0.5 * (e + e / (e + 1.0));
+    Array result = where(is_finite(e), usual, half_exp(size));
+    emitter.expand(node, {where(x < 0.0, -result, result)});
+  }
+};
+
+struct Cosh {
+  static constexpr std::string_view name = "cosh";
+  using Family = Elementwise;
+  Array jvp(const Arrays& x, const Array&, const Arrays& dx) const { return dx[0] * sinh(x[0]); }
+  void lower(Emitter& emitter, const Node& node) const {
+    Array size = abs(node.inputs[0]);
+    Array e = exp(size);
+    Array usual = 0.5 * e + 0.5 / e;
+    emitter.expand(node, {where(is_finite(e), usual, half_exp(size))});
+  }
 };
 
 struct Tanh {
@@ -71,24 +203,88 @@ struct Sigmoid {
   }
 };
 
-template <class P>
-Array apply(P op, const Operand& x) {
-  Blame blame(x.where);
-  return make(op, {to_floating(x)});
-}
+// From here on the square of x is not needed, or too large.
+constexpr double huge = 1e9;
+
+struct Asinh {
+  static constexpr std::string_view name = "asinh";
+  using Family = Elementwise;
+  Array jvp(const Arrays& x, const Array&, const Arrays& dx) const {
+    return dx[0] * rsqrt(1.0 + x[0] * x[0]);
+  }
+  void lower(Emitter& emitter, const Node& node) const {
+    const Array& x = node.inputs[0];
+    Array size = abs(x);
+    Array square = size * size;
+    Array usual = log1p(size + square / (1.0 + sqrt(1.0 + square)));
+    Array result = where(size < huge, usual, log(size) + std::numbers::ln2);
+    emitter.expand(node, {where(x < 0.0, -result, result)});
+  }
+};
+
+struct Acosh {
+  static constexpr std::string_view name = "acosh";
+  using Family = Elementwise;
+  Array jvp(const Arrays& x, const Array&, const Arrays& dx) const {
+    return dx[0] * rsqrt((x[0] - 1.0) * (x[0] + 1.0));
+  }
+  void lower(Emitter& emitter, const Node& node) const {
+    const Array& x = node.inputs[0];
+    Array above = x - 1.0;
+    Array usual = log1p(above + sqrt(above * (x + 1.0)));
+    emitter.expand(node, {where(x > huge, log(x) + std::numbers::ln2, usual)});
+  }
+};
+
+struct Atanh {
+  static constexpr std::string_view name = "atanh";
+  using Family = Elementwise;
+  Array jvp(const Arrays& x, const Array&, const Arrays& dx) const {
+    return dx[0] / ((1.0 - x[0]) * (1.0 + x[0]));
+  }
+  void lower(Emitter& emitter, const Node& node) const {
+    const Array& x = node.inputs[0];
+    Array up = log1p(x), down = log1p(-x);
+    emitter.expand(node, {0.5 * (up - down)});
+  }
+};
 
 }  // namespace
 }  // namespace internal
 
-Array exp(Operand x) { return internal::apply(internal::Exp{}, x); }
-Array expm1(Operand x) { return internal::apply(internal::Expm1{}, x); }
-Array log(Operand x) { return internal::apply(internal::Log{}, x); }
-Array log1p(Operand x) { return internal::apply(internal::Log1p{}, x); }
-Array sqrt(Operand x) { return internal::apply(internal::Sqrt{}, x); }
-Array rsqrt(Operand x) { return internal::apply(internal::Rsqrt{}, x); }
-Array sin(Operand x) { return internal::apply(internal::Sin{}, x); }
-Array cos(Operand x) { return internal::apply(internal::Cos{}, x); }
-Array tanh(Operand x) { return internal::apply(internal::Tanh{}, x); }
-Array sigmoid(Operand x) { return internal::apply(internal::Sigmoid{}, x); }
+using internal::make_floating;
+
+Array exp(Operand x) { return make_floating(internal::Exp{}, x); }
+Array exp2(Operand x) { return make_floating(internal::Exp2{}, x); }
+Array expm1(Operand x) { return make_floating(internal::Expm1{}, x); }
+Array log(Operand x) { return make_floating(internal::Log{}, x); }
+Array log1p(Operand x) { return make_floating(internal::Log1p{}, x); }
+Array sqrt(Operand x) { return make_floating(internal::Sqrt{}, x); }
+Array rsqrt(Operand x) { return make_floating(internal::Rsqrt{}, x); }
+Array cbrt(Operand x) { return make_floating(internal::Cbrt{}, x); }
+Array sin(Operand x) { return make_floating(internal::Sin{}, x); }
+Array cos(Operand x) { return make_floating(internal::Cos{}, x); }
+Array tan(Operand x) { return make_floating(internal::Tan{}, x); }
+Array asin(Operand x) { return make_floating(internal::Asin{}, x); }
+Array acos(Operand x) { return make_floating(internal::Acos{}, x); }
+Array atan(Operand x) { return make_floating(internal::Atan{}, x); }
+Array sinh(Operand x) { return make_floating(internal::Sinh{}, x); }
+Array cosh(Operand x) { return make_floating(internal::Cosh{}, x); }
+Array tanh(Operand x) { return make_floating(internal::Tanh{}, x); }
+Array asinh(Operand x) { return make_floating(internal::Asinh{}, x); }
+Array acosh(Operand x) { return make_floating(internal::Acosh{}, x); }
+Array atanh(Operand x) { return make_floating(internal::Atanh{}, x); }
+Array sigmoid(Operand x) { return make_floating(internal::Sigmoid{}, x); }
+
+Array log2(Operand x) {
+  internal::Blame blame(x.where);
+  return log(x) / std::numbers::ln2;
+}
+Array log10(Operand x) {
+  internal::Blame blame(x.where);
+  return log(x) / std::numbers::ln10;
+}
+Array hypot(Operand a, Operand b) { return make_floating(internal::Hypot{}, a, b); }
+Array atan2(Operand y, Operand x) { return make_floating(internal::Atan2{}, y, x); }
 
 }  // namespace sturnus

@@ -11,14 +11,11 @@
 #include <cmath>
 
 namespace sturnus::testing {
-namespace {
 
-using Unary = Array (*)(Operand);
-using Binary = Array (*)(Operand, Operand);
 using Doubles = std::vector<double>;
 
-Row unary(std::string name, Unary f, double (*reference)(double), double low = -1.5,
-          double high = 1.5, int order = 3) {
+Row unary(std::string name, Unary f, double (*reference)(double), double low, double high,
+          int order) {
   return {std::move(name),
           [f](const Arrays& x) { return f(x[0]); },
           {{2, 3}},
@@ -28,8 +25,8 @@ Row unary(std::string name, Unary f, double (*reference)(double), double low = -
           order};
 }
 
-Row binary(std::string name, Binary f, double (*reference)(double, double), double low = -1.5,
-           double high = 1.5, int order = 3) {
+Row binary(std::string name, Binary f, double (*reference)(double, double), double low, double high,
+           int order) {
   return {std::move(name),
           [f](const Arrays& x) { return f(x[0], x[1]); },
           {{2, 3}, {2, 3}},
@@ -38,6 +35,8 @@ Row binary(std::string name, Binary f, double (*reference)(double, double), doub
           [reference](const Doubles& x) { return reference(x[0], x[1]); },
           order};
 }
+
+namespace {
 
 std::vector<Row> make_table() {
   std::vector<Row> rows = {
@@ -241,14 +240,19 @@ std::vector<Row> make_table() {
   auto append = [&rows](std::vector<Row> more) {
     rows.insert(rows.end(), more.begin(), more.end());
   };
+  auto append = [&rows](std::vector<Row> more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  };
   append(complex_rows());
   append(convolution_rows());
+  append(elementwise_rows());
   append(fft_rows());
   append(gather_rows());
   append(linalg_rows());
   append(order_rows());
   append(random_rows());
   append(reduce_rows());
+  append(shape_rows());
   append(transform_rows());
   return rows;
 }

@@ -21,6 +21,15 @@ struct Row {
   bool reverse = true;                                            // whether it has reverse mode
 };
 
+using Unary = Array (*)(Operand);
+using Binary = Array (*)(Operand, Operand);
+
+/// The rows of elementwise functions of one and of two arguments.
+Row unary(std::string name, Unary f, double (*reference)(double), double low = -1.5,
+          double high = 1.5, int order = 3);
+Row binary(std::string name, Binary f, double (*reference)(double, double), double low = -1.5,
+           double high = 1.5, int order = 3);
+
 /// All rows.
 /// Rows by family, which op_table joins.
 std::vector<Row> linalg_rows();
@@ -31,11 +40,14 @@ const std::vector<Row>& op_table();
 /// The rows of single families.
 std::vector<Row> complex_rows();
 std::vector<Row> convolution_rows();
+std::vector<Row> elementwise_rows();
 std::vector<Row> fft_rows();
 std::vector<Row> gather_rows();
+std::vector<Row> linalg_rows();
 std::vector<Row> order_rows();
 std::vector<Row> random_rows();
 std::vector<Row> reduce_rows();
+std::vector<Row> shape_rows();
 std::vector<Row> transform_rows();
 
 }  // namespace sturnus::testing
