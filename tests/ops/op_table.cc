@@ -240,9 +240,6 @@ std::vector<Row> make_table() {
   auto append = [&rows](std::vector<Row> more) {
     rows.insert(rows.end(), more.begin(), more.end());
   };
-  auto append = [&rows](std::vector<Row> more) {
-    rows.insert(rows.end(), more.begin(), more.end());
-  };
   append(complex_rows());
   append(convolution_rows());
   append(elementwise_rows());
