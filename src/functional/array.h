@@ -41,8 +41,6 @@ auto widened(T value) {
     return static_cast<std::int64_t>(std::min<std::uint64_t>(value, largest));
   }
 }
-class At;
-struct Index;
 
 template <class T>
 struct ElementOf {
@@ -74,6 +72,9 @@ void flatten_rows(const std::vector<T>& rows, std::size_t axis, Shape& shape,
 }
 
 }  // namespace internal
+
+class At;
+struct Index;
 
 /// An immutable array with value semantics; copying is cheap. Operations on concrete arrays run at
 /// once; inside a function that is being transformed they build its graph.
