@@ -1,3 +1,4 @@
+#include <sturnus/functional/evaluate.h>
 #include <sturnus/functional/reduce_by.h>
 #include <sturnus/functional/transform.h>
 
@@ -55,7 +56,7 @@ Array reduce(Operand operand, Operand init, const std::function<Array(Array, Arr
   }
   Axes axes = over.axes ? internal::checked_axes("reduce", x.type(), *over.axes)
                         : internal::iota_axes(x.rank());
-  return internal::at_once([&] {
+  return internal::as_one_program([&] {
     internal::OnArrays on_arrays("reduce", combine, x.dtype());
     Axes left = internal::complement(x.rank(), axes), order = left;
     order.insert(order.end(), axes.begin(), axes.end());

@@ -1,3 +1,4 @@
+#include <sturnus/functional/evaluate.h>
 #include <sturnus/ops/activation.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/special.h>
@@ -29,7 +30,7 @@ template <class F>
 Array composed(const Operand& operand, const F& f) {
   Blame blame(operand.where);
   Array x = to_floating(operand);
-  return at_once([&] { return f(x); });
+  return as_one_program([&] { return f(x); });
 }
 
 }  // namespace

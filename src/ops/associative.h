@@ -2,7 +2,6 @@
 // on whole arrays, O(n) work in all, and every derivative that the function has.
 #pragma once
 
-#include <sturnus/functional/evaluate.h>
 #include <sturnus/functional/graph.h>
 
 #include <cstdint>
@@ -18,17 +17,5 @@ using Combine = std::function<Arrays(const Arrays& a, const Arrays& b)>;
 Arrays tree_reduce(Arrays x, std::int64_t axis, const Combine& combine);
 /// Element i of the result is elements 0, ..., i of x combined, along `axis`.
 Arrays prefix_scan(const Arrays& x, std::int64_t axis, const Combine& combine);
-
-/// What `build` returns; outside a trace its operations run as one program.
-template <class Build>
-Array at_once(const Build& build) {
-  if (Trace::open()) return build();
-  Array result;
-  {
-    Trace trace;
-    result = build();
-  }
-  return result.concrete() ? result : evaluate({result})[0];
-}
 
 }  // namespace sturnus::internal

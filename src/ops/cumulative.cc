@@ -1,3 +1,4 @@
+#include <sturnus/functional/evaluate.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/cumulative.h>
 #include <sturnus/ops/shape.h>
@@ -40,7 +41,7 @@ Array cumulative(std::string_view function, const Operand& operand, const Array&
                  bool reverse, Array (*combine)(Operand, Operand)) {
   Blame blame(operand.where);
   std::int64_t at = checked_axis(function, x.type(), axis);
-  return at_once([&] { return running(x, at, reverse, combine); });
+  return as_one_program([&] { return running(x, at, reverse, combine); });
 }
 
 }  // namespace

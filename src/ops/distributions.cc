@@ -3,6 +3,7 @@
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/distributions.h>
 #include <sturnus/ops/dot.h>
+#include <sturnus/ops/order.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/transcendental.h>
@@ -12,10 +13,9 @@
 #include <limits>
 #include <numbers>
 
-#include "src/ops/erf_inv.h"
 #include "src/ops/matrices.h"
 #include "src/ops/promotion.h"
-#include "src/ops/reorder.h"
+#include "src/ops/quick_erf_inv.h"
 #include "src/ops/structural.h"
 
 namespace sturnus {
@@ -40,15 +40,6 @@ Limits limits_of(DType dtype) {
   }
 }
 
-// The position of the largest element along the last axis.
-Array argmax(const Array& x) {
-  std::int64_t last = x.rank() - 1;
-  std::int64_t extent = x.shape().back();
-  Array index = iota(x.shape(), static_cast<int>(last));
-  Array largest = max(x, {{last}, true});
-  return min(where(x == largest, index, extent), static_cast<int>(last));
-}
-
 // The order of `count` things after as many sorts by random keys as make a tie in all of them
 // unlikely, as JAX does.
 Array shuffled(Key key, Array x, std::int64_t axis) {
@@ -59,7 +50,7 @@ Array shuffled(Key key, Array x, std::int64_t axis) {
     auto [next, now] = split(key);
     key = next;
     Array keys = bits(now, {static_cast<std::int64_t>(count)});
-    x = reordered(broadcast(keys, x.shape(), {axis}), x, axis);
+    x = sort_by_key(broadcast(keys, x.shape(), {axis}), {x}, static_cast<int>(axis))[1];
   }
   return x;
 }
@@ -123,7 +114,7 @@ Array truncated_normal(const Key& key, double low, double high, const Shape& sha
   return as_one_program([&] {
     double a = std::erf(low / std::numbers::sqrt2), b = std::erf(high / std::numbers::sqrt2);
     Array u = uniform(key, shape, a, b, dtype);
-    Array x = std::numbers::sqrt2 * internal::erf_inverse(u);
+    Array x = std::numbers::sqrt2 * internal::quick_erf_inv(u);
     // Rounding must not reach the limits themselves.
     internal::Limits limits = internal::limits_of(dtype);
     auto inwards = [&limits](double limit, int direction) {
@@ -199,7 +190,7 @@ Array categorical(const Key& key, Operand logits, std::optional<Shape> shape) {
     Shape drawn = shape.value_or(each);
     drawn.push_back(weights.shape().back());
     Array score = gumbel(key, drawn, weights.dtype());
-    return internal::argmax(score + weights);
+    return argmax(score + weights, -1);
   });
 }
 
@@ -236,7 +227,7 @@ Array choice(const Key& key, std::int64_t count, const Shape& shape, const Choic
       // The largest of logits plus Gumbel numbers, one after another.
       Array logits = log(*options.weights);
       Array score = gumbel(key, {count}, logits.dtype());
-      order = internal::reordered(-(score + logits), arange(count), 0);
+      order = argsort(-(score + logits), 0);
     } else {
       order = permutation(key, count);
     }

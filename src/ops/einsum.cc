@@ -1,3 +1,4 @@
+#include <sturnus/functional/evaluate.h>
 #include <sturnus/ops/dot.h>
 #include <sturnus/ops/einsum.h>
 #include <sturnus/ops/rearrange.h>
@@ -251,7 +252,7 @@ Array einsum(std::string_view spec, const Arrays& operands, Where where) {
   if (operands.empty()) throw Error("einsum: no operands were given" + internal::where_text());
   DType dtype = operands[0].dtype();
   for (const Array& operand : operands) dtype = internal::promoted(dtype, operand.dtype());
-  return internal::at_once([&] {
+  return internal::as_one_program([&] {
     Arrays same;
     for (const Array& operand : operands) same.push_back(internal::converted(operand, dtype));
     return internal::Contraction(spec, same).result();

@@ -8,6 +8,8 @@
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/dot.h>
 #include <sturnus/ops/linalg.h>
+#include <sturnus/ops/order.h>
+#include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/transcendental.h>
@@ -17,7 +19,6 @@
 
 #include "src/ops/elementwise.h"
 #include "src/ops/matrices.h"
-#include "src/ops/reorder.h"
 
 namespace sturnus {
 namespace internal {
@@ -98,7 +99,7 @@ Array largest_left(const Array& x, const Array& scale) {
 
 // Rows sorted by one number for each; keys: [stack, n].
 Array sorted_rows(const Array& keys, const Array& a) {
-  return reordered(broadcast(keys, a.shape(), {0, 1}), a, 1);
+  return sort_by_key(broadcast(keys, a.shape(), {0, 1}), {a}, 1)[1];
 }
 
 // ---------------------------------------------------------------------------------- eigenvalues
@@ -117,10 +118,10 @@ struct Eigh {
     const Array &w = y[0], &v = y[1];
     Array c = matmul(transposed(v), matmul(dx[0], v));
     std::int64_t n = rows_of(v);
-    Array diagonal = identity(stack_of(v), n, n, v.dtype());
+    Array one = identity(stack_of(v), n, n, v.dtype());
     Array gap = as_row(w) - as_column(w);
-    Array f = (1.0 - diagonal) / (gap + diagonal);
-    return {diagonal_of(c), matmul(v, f * c)};
+    Array f = (1.0 - one) / (gap + one);
+    return {diagonal(c), matmul(v, f * c)};
   }
   Arrays batch(const Arrays& x, const Mask&, std::int64_t) const { return make_all(*this, x); }
   void lower(Emitter& emitter, const Node& node) const {
@@ -141,8 +142,8 @@ struct Eigh {
     Array off_diagonal = 1.0 - identity({batch}, even, even, a.dtype());
     auto left = [&](const Array& now) { return largest_left(now * off_diagonal, 0.25 * bound); };
     Sweeps end = swept(start, step, left);
-    Array values = diagonal_of(end.matrix);
-    Array sorted = reordered(values, values, 1);
+    Array values = diagonal(end.matrix);
+    Array sorted = sort(values, 1);
     Array vectors = transposed(sorted_rows(values, end.vectors));
     emitter.expand(node,
                    {reshape_to(slice(sorted, {0, 0}, {batch, n}), node.types[0].shape),
@@ -152,7 +153,7 @@ struct Eigh {
     const Array& a = now.matrix;
     std::int64_t batch = a.shape()[0], n = a.shape()[1], half = n / 2;
     auto block = [&](std::int64_t row, std::int64_t column) {
-      return as_column(diagonal_of(slice(a, {0, row, column}, {batch, row + half, column + half})));
+      return as_column(diagonal(slice(a, {0, row, column}, {batch, row + half, column + half})));
     };
     Rotation by = rotation_of(block(0, 0), block(half, half), block(0, half));
     Array rows = moved_on(rotated_rows(a, by));
@@ -179,14 +180,14 @@ struct Svd {
     Array da_v = matmul(dx[0], transposed(vt));
     Array c = matmul(transposed(u), da_v);
     std::int64_t n = rows_of(vt);
-    Array diagonal = identity(stack_of(vt), n, n, vt.dtype());
+    Array one = identity(stack_of(vt), n, n, vt.dtype());
     Array row = as_row(s), column = as_column(s);
-    Array f = (1.0 - diagonal) / ((row - column) * (row + column) + diagonal);
+    Array f = (1.0 - one) / ((row - column) * (row + column) + one);
     Array ct = transposed(c);
     Array left = f * (c * row + column * ct);
     Array right = f * (column * c + ct * row);
     Array du = matmul(u, left) + (da_v - matmul(u, c)) / row;
-    return {du, diagonal_of(c), matmul(transposed(right), vt)};
+    return {du, diagonal(c), matmul(transposed(right), vt)};
   }
   Arrays batch(const Arrays& x, const Mask&, std::int64_t) const { return make_all(*this, x); }
   void lower(Emitter& emitter, const Node& node) const {
@@ -205,14 +206,14 @@ struct Svd {
     Array off_diagonal = 1.0 - identity({batch}, even, even, a.dtype());
     auto left = [&](const Array& now) {
       Array products = matmul(now, transposed(now));
-      Array lengths = sqrt(diagonal_of(products));
+      Array lengths = sqrt(diagonal(products));
       Array size = as_column(lengths) * as_row(lengths);
       return largest_left(products * off_diagonal, static_cast<double>(m) * size);
     };
     Sweeps end = swept(start, step, left);
     Array lengths = sqrt(sum(end.matrix * end.matrix, 2));
     Array descending = -lengths;
-    Array s = reordered(descending, lengths, 1);
+    Array s = sort_by_key(descending, {lengths}, 1)[1];
     Array safe = where(s == 0.0, 1.0, s);
     Array u = transposed(sorted_rows(descending, end.matrix) / as_column(safe));
     Array vt = sorted_rows(descending, end.vectors);

@@ -6,6 +6,7 @@
 #include <sturnus/ops/dot.h>
 #include <sturnus/ops/index.h>
 #include <sturnus/ops/linalg.h>
+#include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/transcendental.h>
 #include <sturnus/ops/triangular.h>
@@ -136,7 +137,7 @@ struct SignedLogDet {
   Arrays jvp(const Arrays& x, const Arrays&, const Arrays& dx) const {
     if (dx[0].empty()) return Arrays(2);
     Array change = make(Solve{false}, {x[0], x[1], x[2], dx[0]});
-    return {{}, sum(diagonal_of(change), -1)};
+    return {{}, sum(diagonal(change), -1)};
   }
   Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
     Arrays wide;
@@ -144,13 +145,13 @@ struct SignedLogDet {
     return make_all(*this, wide);
   }
   void lower(Emitter& emitter, const Node& node) const {
-    Array diagonal = diagonal_of(node.inputs[1]);
+    Array on_diagonal = diagonal(node.inputs[1]);
     // The parity of the number of negative elements, and 0 when one is 0.
-    Array negative = sum(convert(diagonal < 0.0, DType::i32), -1);
-    Array parity = convert(1 - 2 * (negative & 1), diagonal.dtype());
-    Array singular = max(convert(diagonal == 0.0, DType::i32), -1) > 0;
+    Array negative = sum(convert(on_diagonal < 0.0, DType::i32), -1);
+    Array parity = convert(1 - 2 * (negative & 1), on_diagonal.dtype());
+    Array singular = max(convert(on_diagonal == 0.0, DType::i32), -1) > 0;
     Array sign = where(singular, 0.0, node.inputs[3] * parity);
-    emitter.expand(node, {sign, sum(log(abs(diagonal)), -1)});
+    emitter.expand(node, {sign, sum(log(abs(on_diagonal)), -1)});
   }
 };
 

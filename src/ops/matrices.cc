@@ -51,19 +51,6 @@ Array transposed(const Array& a) {
 
 Array symmetrized(const Array& a) { return 0.5 * (a + transposed(a)); }
 
-Array lower_triangle(const Array& a, std::int64_t offset) {
-  return select(beside_diagonal(a.shape()) <= offset, a, zeros_of(a.type()));
-}
-
-Array upper_triangle(const Array& a, std::int64_t offset) {
-  return select(beside_diagonal(a.shape()) >= offset, a, zeros_of(a.type()));
-}
-
-Array diagonal_of(const Array& a) {
-  Array only = select(beside_diagonal(a.shape()) == 0, a, zeros_of(a.type()));
-  return sum_over(only, {rows_of(a) <= columns_of(a) ? a.rank() - 1 : a.rank() - 2});
-}
-
 Array diagonal_matrix(const Array& v) {
   std::int64_t n = v.shape().back();
   Array wide = broadcast(v, appended(v.shape(), {n}), iota_axes(v.rank()));

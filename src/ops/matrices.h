@@ -28,11 +28,7 @@ Array with_flat_stack(const Array& a);
 Array transposed(const Array& a);
 /// (a + a^T) / 2.
 Array symmetrized(const Array& a);
-/// Zeros above the diagonal that begins `offset` columns to the right; and the rest.
-Array lower_triangle(const Array& a, std::int64_t offset = 0);
-Array upper_triangle(const Array& a, std::int64_t offset = 0);
-/// The diagonal elements, as vectors, and the inverse: vectors as diagonal matrices.
-Array diagonal_of(const Array& a);
+/// Vectors as diagonal matrices.
 Array diagonal_matrix(const Array& v);
 /// Ones on the diagonal: [stack, rows, columns].
 Array identity(const Shape& stack, std::int64_t rows, std::int64_t columns, DType dtype);

@@ -6,6 +6,7 @@
 #include <sturnus/ops/dot.h>
 #include <sturnus/ops/index.h>
 #include <sturnus/ops/linalg.h>
+#include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/transcendental.h>
@@ -68,7 +69,7 @@ struct Qr {
     TriangularOptions options{.lower = false, .transposed = true};
     Array right = transposed(triangular_solve(r, transposed(dx[0]), options));
     Array c = matmul(transposed(q), right);
-    Array strict = lower_triangle(c, -1);
+    Array strict = tril(c, -1);
     Array w = strict - transposed(strict);
     Array dq = matmul(q, w - c) + right;
     return {dq, matmul(c - w, r)};
@@ -90,7 +91,7 @@ struct Qr {
       return reflected(q, normal);
     };
     Array q = fori_loop(0, k, back, identity({batch}, m, k, a.dtype()));
-    Array r = upper_triangle(slice(end.matrix, {0, 0, 0}, {batch, k, n}));
+    Array r = triu(slice(end.matrix, {0, 0, 0}, {batch, k, n}));
     emitter.expand(node, {reshape_to(q, node.types[0].shape), reshape_to(r, node.types[1].shape)});
   }
 };

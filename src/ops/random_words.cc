@@ -8,7 +8,7 @@
 #include <limits>
 #include <numbers>
 
-#include "src/ops/erf_inv.h"
+#include "src/ops/quick_erf_inv.h"
 #include "src/ops/structural.h"
 
 namespace sturnus::internal {
@@ -100,7 +100,7 @@ Array unit_normal(const Words& words, DType dtype) {
   Array unit = unit_uniform(words, dtype);
   double above_minus_one = -1 + std::ldexp(1.0, -layout_of(dtype).mantissa - 1);
   Array low = full(above_minus_one, {dtype, {}}), high = full(1, {dtype, {}});
-  return std::numbers::sqrt2 * erf_inverse(between(low, high, unit));
+  return std::numbers::sqrt2 * quick_erf_inv(between(low, high, unit));
 }
 
 Array between(const Array& a, const Array& b, const Array& unit) {

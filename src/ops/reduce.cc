@@ -1,3 +1,4 @@
+#include <sturnus/functional/evaluate.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/dot.h>
@@ -219,7 +220,7 @@ Array position_of_extreme(std::string_view function, bool largest, const Array& 
     throw ShapeError(std::string(function) + ": axis " + std::to_string(at) + " of " +
                      x.type().str() + " has no elements to choose from" + where_text());
   }
-  return at_once([&] {
+  return as_one_program([&] {
     Array fixed = is_floating(x.dtype()) ? stop_gradient(x) : x;
     Array best = make(Extreme{largest, {at}}, {fixed});
     Array wide = broadcast(best, x.shape(), complement(x.rank(), {at}));
@@ -280,14 +281,14 @@ Array prod(Operand x, Over over) {
 Array var(Operand x, Over over, double correction) {
   Blame blame(x.where);
   auto reduced = internal::resolve("var", internal::to_floating(x), over);
-  return internal::at_once(
+  return internal::as_one_program(
       [&] { return internal::finish(internal::variance(reduced, correction), reduced, over); });
 }
 
 Array stddev(Operand x, Over over, double correction) {
   Blame blame(x.where);
   auto reduced = internal::resolve("stddev", internal::to_floating(x), over);
-  return internal::at_once([&] {
+  return internal::as_one_program([&] {
     Array squared = internal::variance(reduced, correction);
     return internal::finish(internal::sqrt_of_squares(squared), reduced, over);
   });
@@ -325,7 +326,7 @@ Array norm(Operand x, Over over, double order) {
     throw Error("norm: the order is " + internal::shortest_text(order) +
                 ", but there are 1, 2 and infinity" + internal::where_text());
   }
-  return internal::at_once([&] {
+  return internal::as_one_program([&] {
     Array size = order == 2 ? reduced.x * reduced.x : abs(reduced.x);
     Array y = largest ? internal::make(internal::Extreme{true, reduced.axes}, {size})
                       : internal::sum_over(size, reduced.axes);

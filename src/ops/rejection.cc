@@ -6,6 +6,7 @@
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/rejection.h>
 #include <sturnus/ops/shape.h>
+#include <sturnus/ops/special.h>
 #include <sturnus/ops/transcendental.h>
 
 #include <boost/math/quadrature/gauss.hpp>
@@ -47,20 +48,6 @@ Array until_accepted(const Words& keys, const Array& start, const Array& settled
 }
 
 // ---------------------------------------------------------------------------------------- gamma
-
-// The derivative of log Gamma(a): by recurrence to where the asymptotic series is exact.
-Array digamma_above_one(Array a) {
-  Array below = zeros_of(a.type());
-  for (int i = 0; i < 9; i++) {
-    below = below + 1.0 / a;
-    a = a + 1.0;
-  }
-  Array r = 1.0 / (a * a);
-  Array series =
-      r * (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r * (1.0 / 240 - r * (1.0 / 132)))));
-  Array leading = log(a) - 0.5 / a;
-  return leading - series - below;
-}
 
 // Nodes and weights on [0, 1], denser near 0.
 struct Rule {
@@ -104,7 +91,7 @@ Array slope_of_log_gamma(const Array& y, const Array& a) {
   auto repeated = [&](const Array& z) { return broadcast(z, wide, iota_axes(z.rank(), 1)); };
   Array w = along(rule().nodes) * repeated(reach * direction);
   Array exponent = repeated(a) * w - repeated(x) * expm1(w);
-  Array distance = repeated(direction * (y - digamma_above_one(a))) + abs(w);
+  Array distance = repeated(direction * (y - digamma(a))) + abs(w);
   Array integrand = along(rule().weights) * (distance * exp(exponent));
   return reach * sum(integrand, 0);
 }

@@ -1,3 +1,4 @@
+#include <sturnus/functional/evaluate.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/softmax.h>
@@ -63,7 +64,7 @@ Array logsumexp(Operand operand, Over over) {
   Blame blame(operand.where);
   Array x = internal::to_floating(operand);
   Over kept = internal::kept_axes("logsumexp", x, over);
-  return internal::at_once([&] {
+  return internal::as_one_program([&] {
     Exponentials e(x, kept);
     Array result = log(e.sum) + e.largest;
     internal::Axes left = internal::complement(x.rank(), *kept.axes);
@@ -75,7 +76,7 @@ Array softmax(Operand operand, int axis) {
   Blame blame(operand.where);
   Array x = internal::to_floating(operand);
   Over kept = internal::kept_axes("softmax", x, axis);
-  return internal::at_once([&] {
+  return internal::as_one_program([&] {
     Exponentials e(x, kept);
     return exp(e.moved) / e.sum;
   });
@@ -85,7 +86,7 @@ Array log_softmax(Operand operand, int axis) {
   Blame blame(operand.where);
   Array x = internal::to_floating(operand);
   Over kept = internal::kept_axes("log_softmax", x, axis);
-  return internal::at_once([&] {
+  return internal::as_one_program([&] {
     Exponentials e(x, kept);
     return e.moved - log(e.sum);
   });

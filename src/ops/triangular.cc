@@ -1,6 +1,7 @@
 #include <sturnus/functional/evaluate.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/dot.h>
+#include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/transcendental.h>
 #include <sturnus/ops/triangular.h>
@@ -29,8 +30,8 @@ struct TriangularSolve {
   Array jvp(const Arrays& x, const Array& y, const Arrays& dx) const {
     Array right = dx[1];
     if (!dx[0].empty()) {
-      std::int64_t diagonal = unit_diagonal ? 1 : 0;
-      Array da = lower_part ? lower_triangle(dx[0], -diagonal) : upper_triangle(dx[0], diagonal);
+      int offset = unit_diagonal ? 1 : 0;
+      Array da = lower_part ? tril(dx[0], -offset) : triu(dx[0], offset);
       Array change = -matmul(transpose_a ? transposed(da) : da, y);
       right = add_tangents(right, change);
     }
@@ -56,11 +57,11 @@ struct Cholesky {
   ArrayType infer(const Arrays& x) const { return x[0].type(); }
   // With s = l^-1 da l^-T: dl = l (the lower triangle of s with half its diagonal).
   Array jvp(const Arrays&, const Array& y, const Arrays& dx) const {
-    Array l = lower_triangle(y);
+    Array l = tril(y);
     Array left = triangular_solve(l, dx[0]);
     Array s = triangular_solve(l, transposed(left));
-    Array strict = lower_triangle(s, -1);
-    return matmul(l, 0.5 * (lower_triangle(s) + strict));
+    Array strict = tril(s, -1);
+    return matmul(l, 0.5 * (tril(s) + strict));
   }
   Array batch(const Arrays& x, const Mask&, std::int64_t) const { return make(*this, x); }
 };
@@ -75,7 +76,7 @@ Array cholesky(Operand a) {
   Blame blame(a.where);
   return as_one_program([&] {
     Array x = internal::symmetrized(internal::to_square_matrices("cholesky", a));
-    return internal::lower_triangle(internal::make(internal::Cholesky{}, {x}));
+    return tril(internal::make(internal::Cholesky{}, {x}));
   });
 }
 
@@ -100,8 +101,8 @@ Array solve_positive(Operand a, Operand b) {
 Array logdet(Operand a) {
   Blame blame(a.where);
   return as_one_program([&] {
-    Array diagonal = internal::diagonal_of(cholesky(a));
-    return 2.0 * sum(log(diagonal), -1);
+    Array on_diagonal = diagonal(cholesky(a));
+    return 2.0 * sum(log(on_diagonal), -1);
   });
 }
 

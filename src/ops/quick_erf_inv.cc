@@ -1,4 +1,4 @@
-#include "src/ops/erf_inv.h"
+#include "src/ops/quick_erf_inv.h"
 
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/transcendental.h>
@@ -91,8 +91,8 @@ Array double_precision(const Array& x) {
          x;
 }
 
-struct ErfInv {
-  static constexpr std::string_view name = "erf_inv";
+struct QuickErfInv {
+  static constexpr std::string_view name = "quick_erf_inv";
   using Family = Elementwise;
   // (sqrt(pi) / 2) exp(y^2)
   Array jvp(const Arrays&, const Array& y, const Arrays& dx) const {
@@ -113,9 +113,9 @@ struct ErfInv {
 
 }  // namespace
 
-Array erf_inverse(Operand x) {
+Array quick_erf_inv(Operand x) {
   Blame blame(x.where);
-  return make(ErfInv{}, {to_floating(x)});
+  return make(QuickErfInv{}, {to_floating(x)});
 }
 
 }  // namespace sturnus::internal
