@@ -1,7 +1,8 @@
 // Times the oscillator's training, and other programs of the same interface, in turns in one
 // process on one plugin.
 //
-//   training_benchmark [--start rows.bin] [--write program.mlir] [--rounds n] [other.mlir ...]
+//   training_benchmark [--data points.txt] [--start rows.bin] [--write program.mlir] [--rounds n]
+//                      [--json] [other.mlir ...]
 //
 // The other programs, StableHLO from elsewhere, take f32[25, 903] rows of parameters, the first
 // iteration and the number of iterations (i32), and return the rows.
@@ -65,7 +66,8 @@ Candidate compiled(std::string name, const std::string& text) {
 }
 
 int run(int argc, char** argv) {
-  std::string start_path, write_path;
+  std::string start_path, write_path, data_path;
+  bool json = false;
   int rounds = 15, iterations = 100;
   std::vector<std::string> others;
   for (int i = 1; i < argc; i++) {
@@ -73,6 +75,10 @@ int run(int argc, char** argv) {
     auto value = [&] { return std::string(i + 1 < argc ? argv[++i] : ""); };
     if (argument == "--start") {
       start_path = value();
+    } else if (argument == "--data") {
+      data_path = value();
+    } else if (argument == "--json") {
+      json = true;
     } else if (argument == "--write") {
       write_path = value();
     } else if (argument == "--rounds") {
@@ -82,26 +88,28 @@ int run(int argc, char** argv) {
     }
   }
   Oscillator oscillator;
-  ExperimentData data = published_data(Experiment::oscillator, 0);
-  oscillator.t = data.train.x;
-  oscillator.y = data.train.y;
+  if (data_path.empty()) {
+    ExperimentData data = published_data(Experiment::oscillator, 0);
+    oscillator.t = data.train.x;
+    oscillator.y = data.train.y;
+  } else {
+    std::ifstream file(data_path);
+    for (double t = 0, y = 0; file >> t >> y;) {
+      oscillator.t.push_back(t);
+      oscillator.y.push_back(y);
+    }
+  }
   Array rows = start_rows(start_path, oscillator.members);
   auto train = [&](Array r, Array first, Array count) { return oscillator.train(r, first, count); };
 
   double lower_seconds = 1e9;
   std::string text;
-  std::size_t operations = 0;
   for (int i = 0; i < 5; i++) {
     auto start = Clock::now();
-    Lowered lowered = lower(train, rows, Array(3000), Array(100));
-    text = lowered.stablehlo();
+    text = lower(train, rows, Array(3000), Array(100)).stablehlo();
     lower_seconds = std::min(lower_seconds, seconds_since(start));
-    operations = lowered.size();
   }
   if (!write_path.empty()) std::ofstream(write_path) << text;
-  std::printf("sturnus: trace and lower %.1f ms, %zu operations outside the loop\n",
-              lower_seconds * 1e3, operations);
-
   std::vector<Candidate> candidates;
   candidates.push_back(compiled("sturnus", text));
   for (const std::string& path : others) candidates.push_back(compiled(path, read_file(path)));
@@ -120,6 +128,17 @@ int run(int argc, char** argv) {
       candidate.cpu = std::min(candidate.cpu, (cpu_seconds() - cpu) * 1e3 / iterations);
     }
   }
+  if (json) {
+    std::printf("{\"lower_seconds\": %g, \"programs\": [", lower_seconds);
+    for (const Candidate& candidate : candidates) {
+      std::printf("%s{\"compile_seconds\": %g, \"ms_per_iteration\": %g}",
+                  &candidate == &candidates[0] ? "" : ", ", candidate.compile_seconds,
+                  candidate.best);
+    }
+    std::printf("]}\n");
+    return 0;
+  }
+  std::printf("sturnus: trace and lower %.1f ms\n", lower_seconds * 1e3);
   for (const Candidate& candidate : candidates) {
     std::printf("%-30s compile %5.2f s   %7.3f ms per iteration (%5.2f x sturnus), %7.3f of CPU\n",
                 candidate.name.c_str(), candidate.compile_seconds, candidate.best,
