@@ -10,6 +10,7 @@
 #include <sturnus/functional/jacobian.h>
 #include <sturnus/functional/jet.h>
 #include <sturnus/functional/jit.h>
+#include <sturnus/functional/ravel.h>
 #include <sturnus/functional/reduce_by.h>
 #include <sturnus/functional/tree.h>
 #include <sturnus/functional/vmap.h>

@@ -24,6 +24,23 @@ Arrays settle(Arrays results) {
   return results;
 }
 
+namespace {
+
+// Those of `nodes` whose tangents reach an output: what only a comparison or a stop_gradient sees
+// needs none, and no rule for one.
+std::unordered_set<const Node*> with_tangents(const std::vector<const Node*>& nodes,
+                                              const Arrays& outputs) {
+  std::unordered_set<const Node*> needed;
+  for (const Array& output : outputs) needed.insert(output.node().get());
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
+    if (needed.count(*it) == 0 || (*it)->op->is_stepwise()) continue;
+    for (const Array& input : (*it)->inputs) needed.insert(input.node().get());
+  }
+  return needed;
+}
+
+}  // namespace
+
 Duals push_forward(const Arrays& outputs, const Arrays& roots, const Arrays& values,
                    const Arrays& tangents) {
   Image value, tangent;
@@ -32,11 +49,14 @@ Duals push_forward(const Arrays& outputs, const Arrays& roots, const Arrays& val
     tangent.set(roots[i], tangents[i]);
   }
   auto tangent_of = [&tangent](const Array& x) { return tangent.has(x) ? tangent(x) : Array(); };
-  for (const Node* node : dependents(outputs, roots)) {
+  std::vector<const Node*> nodes = dependents(outputs, roots);
+  std::unordered_set<const Node*> needed = with_tangents(nodes, outputs);
+  for (const Node* node : nodes) {
     Blame blame(node->where);
     Arrays x = value(node->inputs);
     Arrays y = node->op->apply(x);
     value.set(*node, y);
+    if (needed.count(node) == 0) continue;
     Arrays dx;
     bool moves = false;
     for (const Array& input : node->inputs) {

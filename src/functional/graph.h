@@ -70,6 +70,8 @@ class Op {
   virtual Arrays apply(const Arrays& x) const = 0;
   /// Tangents of the results y from tangents dx of the inputs x.
   virtual Arrays jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const = 0;
+  /// Whether the results are constant wherever they are differentiable, as those of a comparison.
+  virtual bool is_stepwise() const = 0;
   /// Cotangents of the inputs that `linear` marks, from those of the results.
   virtual Arrays transpose(const Arrays& ct, const Arrays& x, const Mask& linear) const = 0;
   /// The op for n problems at once: inputs that `mapped` marks, and all results, have the extra

@@ -184,6 +184,10 @@ class OpOf final : public Op {
       throw_no_rule("jvp", name());
     }
   }
+  bool is_stepwise() const override {
+    if constexpr (requires { Family::stepwise; }) return Family::stepwise;
+    return false;
+  }
   Arrays transpose(const Arrays& ct, const Arrays& x, const Mask& linear) const override {
     if constexpr (requires { p_.transpose(ct, x, linear); }) {
       return to_list(p_.transpose(ct, x, linear));

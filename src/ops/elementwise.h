@@ -37,6 +37,7 @@ struct Elementwise {
 
 /// Elementwise, and constant wherever it is differentiable: comparisons, rounding, bits.
 struct PiecewiseConstant : Elementwise {
+  static constexpr bool stepwise = true;
   template <class P>
   static Array jvp(const P&, const Arrays&, const Arrays&, const Arrays&) {
     return {};

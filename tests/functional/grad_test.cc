@@ -1,0 +1,196 @@
+// Derivatives of functions of trees: which arguments, what type, and the laws between the modes.
+#include <gtest/gtest.h>
+#include <sturnus/functional/grad.h>
+#include <sturnus/functional/jit.h>
+#include <sturnus/functional/ravel.h>
+#include <sturnus/functional/vmap.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/dot.h>
+#include <sturnus/ops/random.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/transcendental.h>
+
+#include <map>
+#include <optional>
+
+namespace sturnus {
+namespace {
+
+struct Layer {
+  Array w, b;
+};
+struct Model {
+  std::vector<Layer> layers;
+  std::map<std::string, Array> extras;
+  std::optional<Array> bias;
+  int power = 2;
+};
+
+Array f64(std::vector<double> values) { return array(values); }
+
+Model model() {
+  Model m;
+  m.layers = {{normal(key(1), {3, 4}, DType::f64), normal(key(2), {4}, DType::f64)},
+              {normal(key(3), {4, 2}, DType::f64), normal(key(4), {2}, DType::f64)}};
+  m.extras["scale"] = Array(1.5, DType::f64);
+  m.bias = f64({0.1, -0.2});
+  return m;
+}
+
+Array predict(const Model& m, const Array& x) {
+  Array h = x;
+  for (const Layer& layer : m.layers) h = tanh(matmul(h, layer.w) + layer.b);
+  return m.extras.at("scale") * pow(h + *m.bias, m.power);
+}
+
+double inner(const Arrays& a, const Arrays& b) {
+  double total = 0;
+  for (std::size_t i = 0; i < a.size(); i++) total += sum(a[i] * b[i]).item<double>();
+  return total;
+}
+
+Model random_like(const Model& m, std::uint64_t seed) {
+  return tree_map([&](const Array& a) { return normal(key(seed++), a.shape(), a.dtype()); }, m);
+}
+
+TEST(Grad, HasTheTypeOfTheArgumentAndAgreesWithDifferences) {
+  Model m = model();
+  Array x = f64({0.3, -0.7, 1.1});
+  auto loss = [&](const Model& p) { return sum(predict(p, x)); };
+  Model g = grad(loss)(m), direction = random_like(m, 10);
+  EXPECT_EQ(g.power, 2);
+  auto along = [&](double s) {
+    Model moved = tree_map([&](const Array& a, const Array& d) { return a + s * d; }, m, direction);
+    return loss(moved).item<double>();
+  };
+  double difference = (along(1e-5) - along(-1e-5)) / 2e-5;
+  EXPECT_NEAR(inner(tree_leaves(g), tree_leaves(direction)), difference, 1e-8);
+}
+
+TEST(Grad, ByOtherArgumentsAndBySeveral) {
+  auto f = [](Array a, Array b, Array c) { return a * a * b + sin(c) * b; };
+  Array a(2.0, DType::f64), b(3.0, DType::f64), c(0.5, DType::f64);
+  EXPECT_NEAR(grad<1>(f)(a, b, c).item<double>(), 4 + std::sin(0.5), 1e-14);
+  auto [da, dc] = grad<0, 2>(f)(a, b, c);
+  EXPECT_NEAR(da.item<double>(), 12, 1e-14);
+  EXPECT_NEAR(dc.item<double>(), 3 * std::cos(0.5), 1e-14);
+  auto [value, both] = value_and_grad<0, 2>(f)(a, b, c);
+  EXPECT_NEAR(value.item<double>(), 12 + 3 * std::sin(0.5), 1e-14);
+  EXPECT_TRUE(std::get<0>(both).item<double>() == da.item<double>());
+}
+
+TEST(Grad, PassesOnWhatStandsBesideTheValue) {
+  struct Aux {
+    Array doubled;
+    std::string note;
+  };
+  auto f = [](Array x) { return std::pair(sum(x * x), Aux{2.0 * x, "kept"}); };
+  Array x = f64({1, 2});
+  auto [g, aux] = grad(f)(x);
+  EXPECT_EQ(g.to_vector<double>(), (std::vector<double>{2, 4}));
+  EXPECT_EQ(aux.doubled.to_vector<double>(), (std::vector<double>{2, 4}));
+  EXPECT_EQ(aux.note, "kept");
+  auto [both, gradient] = value_and_grad(f)(x);
+  EXPECT_EQ(both.first.item<double>(), 5);
+  EXPECT_EQ(gradient.to_vector<double>(), (std::vector<double>{2, 4}));
+}
+
+TEST(Grad, OfWhatDoesNotDependOnTheArgumentIsZero) {
+  Array x = f64({1, 2}), y(3.0, DType::f64);
+  EXPECT_EQ(grad([&](Array) { return y; })(x).to_vector<double>(), (std::vector<double>{0, 0}));
+  EXPECT_EQ(grad([&](Array t) { return stop_gradient(t) * y; })(y).item<double>(), 0);
+}
+
+// Perturbations are not confused: d/dx (x d/dy (x + y)) = 1.
+TEST(Grad, NestedDerivativesAreNotConfused) {
+  auto f = [](Array x) { return x * grad([&](Array y) { return x + y; })(x); };
+  EXPECT_EQ(grad(f)(Array(1.0)).item<float>(), 1);
+}
+
+// <ct, J dx> = <J^T ct, dx>.
+TEST(Laws, ForwardAndReverseModeAreTransposes) {
+  Model m = model(), dm = random_like(m, 20);
+  Array x = f64({0.3, -0.7, 1.1});
+  auto f = [&](const Model& p) { return predict(p, x); };
+  auto [value, tangent] = jvp(f, m, dm);
+  auto [same, pullback] = vjp(f, m);
+  Array ct = normal(key(30), value.shape(), DType::f64);
+  EXPECT_EQ(value.to_vector<double>(), same.to_vector<double>());
+  EXPECT_NEAR(inner({ct}, {tangent}), inner(tree_leaves(pullback(ct)), tree_leaves(dm)), 1e-12);
+}
+
+TEST(Laws, ALinearizedFunctionIsItsJvpAndIsLinear) {
+  Model m = model(), a = random_like(m, 40), b = random_like(m, 50);
+  Array x = f64({0.3, -0.7, 1.1});
+  auto f = [&](const Model& p) { return predict(p, x); };
+  auto [value, map] = linearize(f, m);
+  auto expect_near = [](const Array& p, const Array& q) {
+    auto u = p.to_vector<double>(), v = q.to_vector<double>();
+    for (std::size_t i = 0; i < u.size(); i++) EXPECT_NEAR(u[i], v[i], 1e-12);
+  };
+  expect_near(map(a), jvp(f, m, a).second);
+  Model mixed = tree_map([](const Array& p, const Array& q) { return 2.0 * p - 3.0 * q; }, a, b);
+  expect_near(map(mixed), 2.0 * map(a) - 3.0 * map(b));
+}
+
+TEST(Laws, PullbacksOfSeveralArgumentsAndResults) {
+  auto f = [](Array a, Array b) { return std::tuple(a * b, sin(a)); };
+  Array a = f64({1, 2}), b = f64({3, 4});
+  auto [value, pullback] = vjp(f, a, b);
+  auto [da, db] = pullback(std::tuple(f64({1, 1}), f64({0, 1})));
+  EXPECT_NEAR(da.to_vector<double>()[1], 4 + std::cos(2.0), 1e-14);
+  EXPECT_EQ(db.to_vector<double>(), (std::vector<double>{1, 2}));
+}
+
+TEST(Laws, VmapOfGradIsALoopOfGradAndJitChangesNothing) {
+  Model m = model();
+  auto loss = [](const Model& p, Array x) { return sum(predict(p, x)); };
+  Array points = normal(key(60), {5, 3}, DType::f64);
+  auto gradients = vmap(grad(loss), {.in_axes = {none, 0}});
+  Model all = gradients(m, points), compiled = jit(gradients)(m, points);
+  auto rows = points.to_vector<double>();
+  for (std::size_t i = 0; i < 5; i++) {
+    Array x =
+        f64({rows.begin() + 3 * static_cast<long>(i), rows.begin() + 3 * static_cast<long>(i) + 3});
+    auto one = tree_leaves(grad(loss)(m, x));
+    auto many = tree_leaves(all), same = tree_leaves(compiled);
+    for (std::size_t k = 0; k < one.size(); k++) {
+      auto expected = one[k].to_vector<double>();
+      auto got = many[k].to_vector<double>(), again = same[k].to_vector<double>();
+      for (std::size_t e = 0; e < expected.size(); e++) {
+        EXPECT_NEAR(got[i * expected.size() + e], expected[e], 1e-13);
+        EXPECT_NEAR(again[i * expected.size() + e], expected[e], 1e-13);
+      }
+    }
+  }
+}
+
+// What only a comparison or a stop_gradient sees needs no derivative.
+TEST(Grad, AsksForNoRuleWhoseTangentIsDiscarded) {
+  auto f = [](Array x) {
+    Array picked = stop_gradient(convert(shift_right(bitcast(x, DType::i64), 2), DType::f64));
+    return sum(where(picked > 0.0, x * x, x));
+  };
+  EXPECT_EQ(grad(f)(f64({1, 3})).to_vector<double>(), (std::vector<double>{2, 6}));
+}
+
+TEST(Ravel, IsAVectorAndBack) {
+  Model m = model();
+  auto [vector, back] = ravel(m);
+  EXPECT_EQ(vector.shape(), (Shape{12 + 4 + 8 + 2 + 1 + 2}));
+  Model same = back(vector);
+  EXPECT_EQ(same.layers[1].w.to_vector<double>(), m.layers[1].w.to_vector<double>());
+  EXPECT_EQ(same.bias->to_vector<double>(), m.bias->to_vector<double>());
+  auto [mixed, unmix] = ravel(std::tuple(Array(2), Array(0.5f)));
+  EXPECT_EQ(mixed.dtype(), DType::f32);
+  EXPECT_EQ(std::get<0>(unmix(mixed)).item<std::int32_t>(), 2);
+  EXPECT_THROW(back(zeros({3}, DType::f64)), ShapeError);
+  // Inside a trace: the gradient as a vector.
+  Array x = f64({0.3, -0.7, 1.1});
+  Array g = grad([&, back = back](Array v) { return sum(predict(back(v), x)); })(vector);
+  EXPECT_EQ(g.shape(), vector.shape());
+}
+
+}  // namespace
+}  // namespace sturnus

@@ -1,0 +1,164 @@
+// Caching, static arguments, donation, devices; programs as text and in files.
+#include <gtest/gtest.h>
+#include <sturnus/functional/control_flow.h>
+#include <sturnus/functional/grad.h>
+#include <sturnus/functional/jit.h>
+#include <sturnus/functional/vmap.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/transcendental.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace sturnus {
+namespace {
+
+struct Settings {
+  Array x;
+  int power = 2;
+  std::string name;
+};
+
+TEST(Jit, TracesOncePerStructureAndTypes) {
+  int traces = 0;
+  auto f = jit([&](const Settings& s) {
+    traces++;
+    return pow(s.x, s.power);
+  });
+  Array two(2.0f);
+  EXPECT_EQ(f(Settings{two, 3, "a"}).item<float>(), 8);
+  EXPECT_EQ(f(Settings{Array(3.0f), 3, "a"}).item<float>(), 27);
+  EXPECT_EQ(traces, 1);
+  EXPECT_EQ(f(Settings{two, 2, "a"}).item<float>(), 4);  // another static part
+  EXPECT_EQ(traces, 2);
+  f(Settings{two, 2, "b"});
+  EXPECT_EQ(traces, 3);
+  f(Settings{zeros({3}), 2, "b"});  // another type
+  EXPECT_EQ(traces, 4);
+  f(Settings{two, 3, "a"});
+  EXPECT_EQ(traces, 4);
+}
+
+TEST(Jit, StaticArgumentsComeAsTheyAre) {
+  auto f = jit<1>([](Array x, int n) {
+    Array y = x;
+    for (int i = 1; i < n; i++) y = y * x;
+    return y;
+  });
+  EXPECT_EQ(f(Array(2.0f), 3).item<float>(), 8);
+  EXPECT_EQ(f(Array(2.0f), 5).item<float>(), 32);
+}
+
+TEST(Jit, NumbersAreScalarsAndNestedCallsAreInlined) {
+  auto inner = jit([](Array x) { return x + 1.0; });
+  auto outer = jit([&](Array x) { return inner(x) * 2.0; });
+  EXPECT_EQ(outer(1.5).item<float>(), 5);
+  EXPECT_EQ(grad(outer)(1.5).item<float>(), 2);
+}
+
+TEST(Jit, DonatedArgumentsAreGone) {
+  auto f = jit([](Array x) { return x + 1.0; }, {.donate = {0}});
+  Array x = ones({1000});
+  Array y = f(x);
+  EXPECT_EQ(y.to_vector<float>()[999], 2);
+  EXPECT_THROW(f(x), Error);
+  EXPECT_THROW(jit([](Array v) { return v; }, {.donate = {1}})(y), Error);
+}
+
+TEST(Jit, RunsOnTheDeviceThatIsAskedFor) {
+  auto devices = default_device().owner().devices();
+  if (devices.size() < 2) GTEST_SKIP() << "one device";
+  auto f = jit([](Array x) { return x * 2.0; }, {.device = devices[1]});
+  Array y = f(ones({4}));
+  EXPECT_EQ(y.device(), devices[1]);
+  EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{2, 2, 2, 2}));
+}
+
+TEST(Jit, CapturedArraysAreArgumentsNotPartOfTheProgram) {
+  Array c = ones({3});
+  auto f = jit([&](Array x) { return x + c; });
+  EXPECT_EQ(f(ones({3})).to_vector<float>(), (std::vector<float>{2, 2, 2}));
+}
+
+TEST(Lowered, GraphNamesOperationsTypesAndLines) {
+  auto f = [](Array x) { return sin(x) * x; };
+  int line = __LINE__ - 1;
+  std::string text = lower(f, zeros({3})).graph();
+  EXPECT_NE(text.find("%x0: f32[3]"), std::string::npos) << text;
+  EXPECT_NE(text.find("sin %x0 : f32[3]"), std::string::npos) << text;
+  EXPECT_NE(text.find("jit_test.cc:" + std::to_string(line)), std::string::npos) << text;
+  std::string loop = lower(
+                         [](Array x) {
+                           return fori_loop(
+                               0, 3, [](Array, Array y) { return cos(y); }, x);
+                         },
+                         zeros({}))
+                         .graph();
+  EXPECT_NE(loop.find("cos"), std::string::npos) << loop;
+}
+
+TEST(Lowered, StablehloIsCompleteAndKnowsConstants) {
+  Array c = array({1, 2, 3});
+  Lowered lowered = lower([&](Array x) { return x * c; }, zeros({3}));
+  std::string text = lowered.stablehlo();
+  EXPECT_NE(text.find("stablehlo.multiply"), std::string::npos);
+  auto program = default_device().owner().compile(text);
+  Array two = full({3}, 2);
+  auto results = program.run({&two.buffer()});
+  EXPECT_EQ(results[0].to_vector<float>(), (std::vector<float>{2, 4, 6}));
+}
+
+TEST(Lowered, WorksWithoutValues) {
+  auto f = jit([](Array x) { return sum(x * x); });
+  Program program = f.lower(abstract_array(DType::f32, {4})).compile();
+  EXPECT_EQ(program.argument_types()[0], (ArrayType{DType::f32, {4}}));
+  EXPECT_EQ(program.run({full({4}, 2)})[0].item<float>(), 16);
+  EXPECT_FALSE(program.cost().empty());
+  EXPECT_NE(program.optimized().find("entry"), std::string::npos);
+  EXPECT_THROW(program.run({ones({3})}), Error);
+}
+
+TEST(EvalShape, TellsTypesAndRunsNothing) {
+  Settings s{abstract_array(DType::f64, {1'000'000, 1'000'000}), 1, ""};
+  auto result = eval_shape(
+      [](const Settings& t) {
+        return Settings{sum(t.x, 0), t.power + 1, "sum"};
+      },
+      s);
+  EXPECT_EQ(result.x.type(), (ArrayType{DType::f64, {1'000'000}}));
+  EXPECT_EQ(result.power, 2);
+  EXPECT_THROW(result.x.item<double>(), TraceError);
+}
+
+class ProgramFile : public ::testing::Test {
+ protected:
+  std::string path_ = (std::filesystem::path(::testing::TempDir()) / "program.sturnus").string();
+  ~ProgramFile() override { std::filesystem::remove(path_); }
+};
+
+TEST_F(ProgramFile, SavedProgramsGiveTheSame) {
+  Array c = array({1, 2, 3});
+  for (bool captures : {false, true}) {
+    auto f = [&](Array x) { return captures ? exp(x) * c : exp(x); };
+    auto compiled = jit(f).compile(c);
+    Array before = compiled(c);
+    compiled.program().save(path_);
+    Program program = Program::load(path_);
+    EXPECT_EQ(program.run({c})[0].to_vector<float>(), before.to_vector<float>());
+    EXPECT_EQ(program.argument_types().size(), 1u);
+  }
+}
+
+TEST_F(ProgramFile, DamagedFilesAreRefused) {
+  jit([](Array x) { return x; }).compile(Array(1.0f)).program().save(path_);
+  std::filesystem::resize_file(path_, std::filesystem::file_size(path_) / 2);
+  EXPECT_THROW(Program::load(path_), Error);
+  std::ofstream(path_) << "something else";
+  EXPECT_THROW(Program::load(path_), Error);
+  EXPECT_THROW(Program::load(path_ + ".missing"), Error);
+}
+
+}  // namespace
+}  // namespace sturnus

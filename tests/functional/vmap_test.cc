@@ -1,0 +1,94 @@
+// Axes of arguments, leaves and results, and collectives over a named axis.
+#include <gtest/gtest.h>
+#include <sturnus/functional/grad.h>
+#include <sturnus/functional/jit.h>
+#include <sturnus/functional/vmap.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/dot.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
+
+namespace sturnus {
+namespace {
+
+using Floats = std::vector<float>;
+
+Floats values(const Array& x) { return x.to_vector<float>(); }
+
+struct Layer {
+  Array w, b;
+};
+struct Model {
+  std::vector<Layer> net;
+  Array scale;
+};
+
+TEST(Vmap, AxesOfArgumentsAndResults) {
+  Array x = reshape(convert(arange(6), DType::f32), {2, 3});
+  auto total = [](Array v) { return sum(v); };
+  EXPECT_EQ(values(vmap(total)(x)), (Floats{3, 12}));
+  EXPECT_EQ(values(vmap(total, {.in_axes = {1}})(x)), (Floats{3, 5, 7}));
+  EXPECT_EQ(values(vmap(total, {.in_axes = {-1}})(x)), (Floats{3, 5, 7}));
+  auto same = [](Array v) { return v; };
+  Array moved = vmap(same, {.in_axes = {0}, .out_axes = 1})(x);
+  EXPECT_EQ(moved.shape(), (Shape{3, 2}));
+  EXPECT_EQ(values(moved), (Floats{0, 3, 1, 4, 2, 5}));
+  auto scaled = [](Array v, Array s) { return v * s; };
+  EXPECT_EQ(values(vmap(scaled, {.in_axes = {0, none}})(x, 2.0)), (Floats{0, 2, 4, 6, 8, 10}));
+}
+
+TEST(Vmap, AxesOfParts) {
+  Model m{{{ones({3, 2, 2}), zeros({2})}}, ones({3})};
+  auto f = [](const Model& p, Array x) { return p.scale * (matmul(x, p.net[0].w) + p.net[0].b); };
+  Array x = array({1, 2});
+  VmapOptions options = {.in_axes = {by_path({{".net[0].w", 0}, {".scale", 0}}), none}};
+  EXPECT_EQ(values(vmap(f, options)(m, x)), (Floats{3, 3, 3, 3, 3, 3}));
+  // The longer path counts.
+  options.in_axes[0] = by_path({{".net", 0}, {".net[0].b", none}, {".scale", 0}});
+  EXPECT_EQ(vmap(f, options)(m, x).shape(), (Shape{3, 2}));
+  // Parts of a result: a shared one is passed whole.
+  auto both = [](Array v) { return std::pair(v * v, Array(7.0f)); };
+  auto [squares, seven] =
+      vmap(both, {.out_axes = by_path({{"<0>", 0}, {"<1>", none}})})(array({1, 2, 3}));
+  EXPECT_EQ(values(squares), (Floats{1, 4, 9}));
+  EXPECT_EQ(seven.rank(), 0);
+}
+
+TEST(Vmap, NestsAndTakesNothing) {
+  Array x = reshape(convert(arange(24), DType::f32), {2, 3, 4});
+  auto f = vmap(vmap([](Array v) { return sum(v * v); }));
+  EXPECT_EQ(f(x).shape(), (Shape{2, 3}));
+  EXPECT_EQ(f(zeros({0, 3, 4})).shape(), (Shape{0, 3}));
+}
+
+TEST(Collectives, SeeAllCalls) {
+  Array x = array({1, 2, 6});
+  auto over = [&](auto f) { return values(vmap(f, {.axis_name = "m"})(x)); };
+  EXPECT_EQ(over([](Array v) { return psum(v, "m"); }), (Floats{9, 9, 9}));
+  EXPECT_EQ(over([](Array v) { return v - pmean(v, "m"); }), (Floats{-2, -1, 3}));
+  EXPECT_EQ(over([](Array v) { return pmax(v, "m") - pmin(v, "m"); }), (Floats{5, 5, 5}));
+  EXPECT_EQ(over([](Array v) { return v * convert(axis_index("m"), DType::f32); }),
+            (Floats{0, 2, 12}));
+  EXPECT_EQ(over([](Array v) { return v + sum(all_gather(v, "m")); }), (Floats{10, 11, 15}));
+  EXPECT_EQ(over([](Array v) { return v + static_cast<double>(axis_size("m")); }),
+            (Floats{4, 5, 9}));
+  // Of what does not differ between the calls there are still as many.
+  EXPECT_EQ(over([](Array v) { return v + psum(1.0, "m"); }), (Floats{4, 5, 9}));
+}
+
+TEST(Collectives, ThroughOtherTransformsAndOverTwoAxes) {
+  Array x = reshape(convert(arange(6), DType::f32), {2, 3});
+  auto f = [](Array v) { return psum(v, "rows") + 10.0 * psum(v, "columns"); };
+  auto both = vmap(vmap(f, {.axis_name = "columns"}), {.axis_name = "rows"});
+  EXPECT_EQ(values(both(x)), (Floats{33, 35, 37, 123, 125, 127}));
+  EXPECT_EQ(values(jit(both)(x)), values(both(x)));
+  // The gradient of sum_i x_i (sum_j x_j) is 2 sum_j x_j.
+  auto product = [](Array all) {
+    return sum(vmap([](Array v) { return v * psum(v, "m"); }, {.axis_name = "m"})(all));
+  };
+  EXPECT_EQ(values(grad(product)(array({1, 2, 6}))), (Floats{18, 18, 18}));
+}
+
+}  // namespace
+}  // namespace sturnus
