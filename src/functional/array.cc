@@ -86,6 +86,11 @@ const Array& Array::await() const {
   return *this;
 }
 
+void internal::throw_ragged() {
+  throw ShapeError("array: the lists have different lengths or depths" + where_text() +
+                   ". Give every row the same number of elements");
+}
+
 Array from_buffer(Buffer buffer) {
   return internal::constant(std::make_shared<const Buffer>(std::move(buffer)));
 }
@@ -99,10 +104,7 @@ void collect(const NestedNumbers& list, std::size_t axis, Shape& shape,
   auto extent = static_cast<std::int64_t>(list.parts.size());
   if (list.is_list && axis == shape.size() && values.empty()) shape.push_back(extent);
   bool fits = list.is_list ? axis < shape.size() && shape[axis] == extent : axis == shape.size();
-  if (!fits) {
-    throw ShapeError("array: the lists in braces have different lengths or depths" +
-                     internal::where_text() + ". Give every row the same number of elements");
-  }
+  if (!fits) internal::throw_ragged();
   if (!list.is_list) values.push_back(list.value);
   for (const NestedNumbers& part : list.parts) collect(part, axis + 1, shape, values);
 }

@@ -5,19 +5,74 @@
 #include <sturnus/runtime/buffer.h>
 #include <sturnus/runtime/dtype.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace sturnus {
 
 namespace internal {
+
 struct Node;
+
+/// The arithmetic types that are not told apart: short, unsigned, long double, ...
+template <class T>
+concept OtherNumber =
+    std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, int> &&
+    !std::is_same_v<T, std::int64_t> && !std::is_same_v<T, float> && !std::is_same_v<T, double>;
+
+/// The number as the widest of its kind; integers beyond i64 as the largest, which is too large
+/// for an array too.
+template <class T>
+auto widened(T value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<double>(value);
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<std::int64_t>(value);
+  } else {
+    constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(value, largest));
+  }
 }
+
+template <class T>
+struct ElementOf {
+  using type = T;
+  static constexpr std::size_t depth = 0;
+};
+template <class T>
+struct ElementOf<std::vector<T>> {
+  using type = typename ElementOf<T>::type;
+  static constexpr std::size_t depth = ElementOf<T>::depth + 1;
+};
+
+[[noreturn]] void throw_ragged();
+
+/// Appends the elements of nested vectors, which must fill a box: `shape` from `axis` on.
+template <class T, class Element>
+void flatten_rows(const std::vector<T>& rows, std::size_t axis, Shape& shape,
+                  std::vector<Element>& elements) {
+  auto extent = static_cast<std::int64_t>(rows.size());
+  if (axis == shape.size()) shape.push_back(extent);
+  if (shape[axis] != extent) throw_ragged();
+  for (const T& row : rows) {
+    if constexpr (std::is_same_v<T, Element>) {
+      elements.push_back(row);
+    } else {
+      flatten_rows(row, axis + 1, shape, elements);
+    }
+  }
+}
+
+}  // namespace internal
+
 class At;
 struct Index;
 
@@ -35,6 +90,8 @@ class Array {
   Array(float value);
   Array(double value);
   Array(double value, DType dtype);
+  template <internal::OtherNumber T>
+  Array(T value) : Array(internal::widened(value)) {}
   Array(const void*) = delete;
 
   const ArrayType& type() const;
@@ -93,6 +150,8 @@ struct Operand {
   Operand(std::int64_t value, Where where = Where::here());
   Operand(float value, Where where = Where::here());
   Operand(double value, Where where = Where::here());
+  template <internal::OtherNumber T>
+  Operand(T value, Where where = Where::here()) : Operand(internal::widened(value), where) {}
   Operand(const void*) = delete;
 
   enum class Kind { array, boolean, integer, real };
@@ -114,6 +173,16 @@ Array array(const std::vector<T>& values) {
 template <class T>
 Array array(const std::vector<T>& values, Shape shape) {
   return array(std::span<const T>(values), std::move(shape));
+}
+/// Vectors of vectors, to any depth. Throws ShapeError when some differ in length.
+template <class T>
+Array array(const std::vector<std::vector<T>>& rows) {
+  using Rows = std::vector<std::vector<T>>;
+  std::vector<typename internal::ElementOf<Rows>::type> elements;
+  Shape shape;
+  internal::flatten_rows(rows, 0, shape, elements);
+  shape.resize(internal::ElementOf<Rows>::depth);
+  return array(elements, shape);
 }
 /// Numbers in nested braces: 3, {1, 2}, {{1, 2}, {3, 4}}, ...
 struct NestedNumbers {

@@ -2,15 +2,18 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/distributions.h>
+#include <sturnus/ops/dot.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/transcendental.h>
+#include <sturnus/ops/triangular.h>
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 
 #include "src/ops/erf_inv.h"
+#include "src/ops/matrices.h"
 #include "src/ops/promotion.h"
 #include "src/ops/reorder.h"
 #include "src/ops/structural.h"
@@ -152,6 +155,27 @@ Array ball(const Key& key, std::int64_t dimensions, const Shape& shape, DType dt
     Array radius = pow(volume, 1.0 / static_cast<double>(dimensions));
     Array length = sqrt(sum(direction * direction, {{-1}, true}));
     return direction * (radius / length);
+  });
+}
+
+Array multivariate_normal(const Key& key, Operand mean, Operand covariance,
+                          std::optional<Shape> shape) {
+  Blame blame(mean.where);
+  return as_one_program([&] {
+    Array l = cholesky(covariance);
+    Array centre = convert(internal::to_floating(mean), l.dtype());
+    if (centre.rank() == 0 || centre.shape().back() != internal::rows_of(l)) {
+      throw ShapeError("multivariate_normal: the mean " + centre.type().str() +
+                       " does not fit the covariance " + l.type().str() + internal::where_text());
+    }
+    Shape means(centre.shape().begin(), centre.shape().end() - 1);
+    Shape stack = internal::broadcast_shapes("multivariate_normal", {l.dtype(), means},
+                                             {l.dtype(), internal::stack_of(l)});
+    Shape drawn = shape.value_or(stack);
+    drawn.push_back(internal::rows_of(l));
+    Array z = normal(key, drawn, l.dtype());
+    Array moved = squeeze(matmul(l, expand_dims(z, -1)), {-1});
+    return centre + moved;
   });
 }
 

@@ -38,6 +38,10 @@ Array rademacher(const Key& key, const Shape& shape = {}, DType dtype = DType::f
 Array ball(const Key& key, std::int64_t dimensions, const Shape& shape = {},
            DType dtype = DType::f32, Where where = Where::here());
 
+/// Normal with a mean vector and a covariance matrix: mean + cholesky(covariance) z. The shape is
+/// that without the last axis; without one it is that of the mean and the stack of matrices.
+Array multivariate_normal(const Key& key, Operand mean, Operand covariance,
+                          std::optional<Shape> shape = {});
 /// true with a probability.
 Array bernoulli(const Key& key, Operand probability = 0.5, std::optional<Shape> shape = {});
 /// Index i with a probability proportional to exp(logits[..., i]), as i32: the largest of logits

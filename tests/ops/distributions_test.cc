@@ -5,6 +5,7 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/distributions.h>
+#include <sturnus/ops/dot.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/transcendental.h>
@@ -160,6 +161,23 @@ TEST(Distributions, ChoicesHaveTheirProbabilities) {
   EXPECT_LT(std::abs(chi_square_score(codes, pair_probability)), 4);
   auto few = numbers(choice(key(5), 10, {2, 5}, {.replace = false}));
   EXPECT_EQ(std::set<double>(few.begin(), few.end()).size(), 10u);
+}
+
+TEST(Distributions, CorrelatedNumbers) {
+  Array mean_vector = array({1, -2}), covariance = array({{2, 0.6}, {0.6, 0.5}});
+  Array x = multivariate_normal(key(3), mean_vector, covariance, Shape{50000});
+  EXPECT_EQ(x.shape(), (Shape{50000, 2}));
+  Array centred = x - mean_vector;
+  auto found = numbers(matmul(transpose(centred), centred) / 50000.0);
+  std::vector<double> expected = {2, 0.6, 0.6, 0.5};
+  for (std::size_t i = 0; i < 4; i++) EXPECT_NEAR(found[i], expected[i], 0.05);
+  // The first, and the second without what it has of the first.
+  Array first = slice(centred, {0, 0}, {50000, 1}), second = slice(centred, {0, 1}, {50000, 2});
+  auto standard = cdf_of(boost::math::normal_distribution<>());
+  EXPECT_LT(ks_statistic(numbers(first / std::sqrt(2.0)), standard), 2.2);
+  EXPECT_LT(ks_statistic(numbers((second - 0.3 * first) / std::sqrt(0.32)), standard), 2.2);
+  EXPECT_EQ(multivariate_normal(key(3), zeros({4, 2}), covariance).shape(), (Shape{4, 2}));
+  EXPECT_THROW(multivariate_normal(key(3), zeros({3}), covariance), ShapeError);
 }
 
 TEST(Distributions, BallIsFilledEvenly) {

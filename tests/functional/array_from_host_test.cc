@@ -1,0 +1,78 @@
+// Arrays from what a program has: numbers of every type, nested vectors, Eigen's matrices.
+#include <gtest/gtest.h>
+#include <sturnus/functional/array.h>
+#include <sturnus/functional/eigen.h>
+#include <sturnus/functional/eigen_tensor.h>
+#include <sturnus/functional/graph.h>
+#include <sturnus/ops/arithmetic.h>
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace sturnus {
+namespace {
+
+template <class T>
+class Number : public ::testing::Test {};
+using Integers = ::testing::Types<short, unsigned short, int, unsigned, long, unsigned long,
+                                  long long, unsigned long long, signed char, unsigned char>;
+TYPED_TEST_SUITE(Number, Integers);
+
+TYPED_TEST(Number, IsAnArrayAndAnOperand) {
+  auto three = static_cast<TypeParam>(3);
+  Array x = three;
+  EXPECT_EQ(x.dtype(), DType::i32);
+  EXPECT_EQ(x.item<std::int32_t>(), 3);
+  Array y = Array(2.0, DType::f64) * three;
+  EXPECT_EQ(y.item<double>(), 6);
+}
+
+TEST(Numbers, OfFloatingPoint) {
+  EXPECT_EQ(Array(1.5f).item<float>(), 1.5f);
+  EXPECT_EQ(Array(1.5L).item<float>(), 1.5f);
+  EXPECT_EQ((Array(1.0) * 2.5L).item<float>(), 2.5f);
+}
+
+TEST(Numbers, ThatDoesNotFitIsRefused) {
+  EXPECT_THROW(Array(std::int64_t{1} << 40), DtypeError);
+  EXPECT_THROW(Array(std::numeric_limits<std::uint64_t>::max()), DtypeError);
+  EXPECT_THROW(Array(4000000000u), DtypeError);
+}
+
+TEST(NestedVectors, BecomeAxes) {
+  Array x = array(std::vector<std::vector<double>>{{1, 2, 3}, {4, 5, 6}});
+  EXPECT_EQ(x.type(), (ArrayType{DType::f64, {2, 3}}));
+  EXPECT_EQ(x.to_vector<double>()[4], 5);
+  std::vector<std::vector<std::vector<std::int32_t>>> deep = {{{1}, {2}}, {{3}, {4}}, {{5}, {6}}};
+  EXPECT_EQ(array(deep).type(), (ArrayType{DType::i32, {3, 2, 1}}));
+  EXPECT_EQ(array(deep).to_vector<std::int32_t>()[5], 6);
+  EXPECT_EQ(array(std::vector<std::vector<float>>{}).shape(), (Shape{0, 0}));
+  EXPECT_THROW(array(std::vector<std::vector<float>>{{1, 2}, {3}}), ShapeError);
+}
+
+TEST(Eigen, ThereAndBack) {
+  Eigen::MatrixXd m(2, 3);
+  m << 1, 2, 3, 4, 5, 6;
+  Array x = from_eigen(m);
+  EXPECT_EQ(x.type(), (ArrayType{DType::f64, {2, 3}}));
+  EXPECT_EQ(x.to_vector<double>()[1], 2);
+  EXPECT_EQ(to_eigen<Eigen::MatrixXd>(x), m);
+  EXPECT_EQ(to_eigen<Eigen::MatrixXd>(from_eigen(m.transpose() * 2.0)), m.transpose() * 2.0);
+  Eigen::VectorXf v(3);
+  v << 1, 2, 3;
+  EXPECT_EQ(from_eigen(v).type(), (ArrayType{DType::f32, {3}}));
+  EXPECT_EQ(to_eigen<Eigen::VectorXf>(from_eigen(v)), v);
+  EXPECT_THROW(to_eigen<Eigen::VectorXd>(x), Error);
+
+  Eigen::Tensor<float, 3> t(2, 3, 4);
+  for (int i = 0; i < 24; i++) t.data()[i] = static_cast<float>(i);
+  Array y = from_eigen(t);
+  EXPECT_EQ(y.type(), (ArrayType{DType::f32, {2, 3, 4}}));
+  EXPECT_EQ(y.to_vector<float>()[1], t(0, 0, 1));
+  auto back = to_eigen_tensor<Eigen::Tensor<float, 3>>(y);
+  for (int i = 0; i < 24; i++) EXPECT_EQ(back.data()[i], t.data()[i]);
+}
+
+}  // namespace
+}  // namespace sturnus

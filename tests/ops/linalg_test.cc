@@ -1,0 +1,245 @@
+// Matrices against Eigen, and against the laws that define their parts.
+#include <gtest/gtest.h>
+#include <sturnus/functional/grad.h>
+#include <sturnus/functional/graph.h>
+#include <sturnus/functional/jit.h>
+#include <sturnus/functional/vmap.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/dot.h>
+#include <sturnus/ops/linalg.h>
+#include <sturnus/ops/random.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
+#include <sturnus/ops/triangular.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "tests/ops/sample_tests.h"
+
+namespace sturnus::testing {
+namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Matrix to_eigen(const Array& a) {
+  auto x = numbers(a);
+  std::int64_t columns = a.rank() == 1 ? 1 : a.shape()[1];
+  return Eigen::Map<const Matrix>(x.data(), a.shape()[0], columns);
+}
+
+Array flipped(const Array& a) { return swapaxes(a, -1, -2); }
+
+double size_of(const Array& a) {
+  return a.size() == 0 ? 0 : max(abs(convert(a, DType::f64))).item<double>();
+}
+
+// The largest difference, in units of the precision.
+double off(const Array& a, const Array& b) {
+  EXPECT_EQ(a.type(), b.type());
+  double epsilon = a.dtype() == DType::f64 ? 0x1p-52 : 0x1p-23;
+  return size_of(a - b) / std::max(1.0, size_of(b)) / epsilon;
+}
+
+Array orthogonal_to(const Array& q) { return matmul(flipped(q), q); }
+
+struct Case {
+  std::int64_t n;
+  DType dtype;
+};
+
+class Linalg : public ::testing::TestWithParam<Case> {
+ protected:
+  std::int64_t n() const { return GetParam().n; }
+  DType dtype() const { return GetParam().dtype; }
+  Array random(const Shape& shape, std::uint64_t seed = 1) const {
+    return normal(key(seed), shape, dtype());
+  }
+  double epsilon() const { return dtype() == DType::f64 ? 0x1p-52 : 0x1p-23; }
+  // What rounding may do, in units of the precision.
+  double few() const { return 30.0 * static_cast<double>(n()); }
+};
+
+TEST_P(Linalg, CholeskyOfPositiveMatrices) {
+  Array x = random({n(), n()});
+  Array a = matmul(x, flipped(x)) + static_cast<double>(n()) * eye(n(), dtype());
+  Array l = cholesky(a);
+  EXPECT_LT(off(matmul(l, flipped(l)), a), few());
+  Matrix expected = to_eigen(a).llt().matrixL();
+  EXPECT_LT((to_eigen(l) - expected).norm() / expected.norm(), few() * epsilon());
+  EXPECT_NEAR(numbers(logdet(a))[0], 2 * expected.diagonal().array().log().sum(),
+              1e3 * few() * epsilon());
+  Array b = random({n(), 2}, 2);
+  EXPECT_LT(off(matmul(a, solve_positive(a, b)), b), 10 * few());
+}
+
+TEST_P(Linalg, TrianglesOfAllKinds) {
+  Array a = random({n(), n()}) / std::sqrt(static_cast<double>(n())) + 2.0 * eye(n(), dtype());
+  Array b = random({n(), 2}, 2);
+  for (bool lower : {false, true}) {
+    for (bool transposed : {false, true}) {
+      for (bool unit : {false, true}) {
+        Array x = triangular_solve(
+            a, b, {.lower = lower, .transposed = transposed, .unit_diagonal = unit});
+        Matrix t = lower ? Matrix(to_eigen(a).triangularView<Eigen::Lower>())
+                         : Matrix(to_eigen(a).triangularView<Eigen::Upper>());
+        if (unit) t.diagonal().setOnes();
+        if (transposed) t.transposeInPlace();
+        Matrix y = to_eigen(x);
+        double scale = t.norm() * y.norm() + 1;
+        EXPECT_LT((t * y - to_eigen(b)).norm() / scale, few() * epsilon());
+      }
+    }
+  }
+}
+
+TEST_P(Linalg, SolutionsAndDeterminants) {
+  Array a = random({n(), n()}), b = random({n(), 3}, 2);
+  Matrix exact = to_eigen(a);
+  Matrix x = to_eigen(solve(a, b));
+  EXPECT_LT((exact * x - to_eigen(b)).norm() / (exact.norm() * x.norm()), few() * epsilon());
+  Matrix back = to_eigen(inverse(a)) * exact;
+  EXPECT_LT((back - Matrix::Identity(n(), n())).norm(),
+            few() * epsilon() * exact.norm() * exact.inverse().norm());
+  auto [sign, log] = slogdet(a);
+  double expected = exact.partialPivLu().determinant();
+  EXPECT_EQ(numbers(sign)[0], expected < 0 ? -1 : 1);
+  double tolerance = few() * epsilon() * exact.norm() * exact.inverse().norm();
+  EXPECT_NEAR(numbers(log)[0], std::log(std::abs(expected)), tolerance);
+}
+
+TEST_P(Linalg, QrOfTallAndWideMatrices) {
+  for (auto [m, k] : {std::pair(n(), n()), std::pair(n() + 3, n()), std::pair(n(), n() + 2)}) {
+    Array a = random({m, k});
+    auto [q, r] = qr(a);
+    EXPECT_LT(off(matmul(q, r), a), few());
+    EXPECT_LT(off(orthogonal_to(q), eye(std::min(m, k), dtype())), few());
+    Matrix below = to_eigen(r).triangularView<Eigen::StrictlyLower>();
+    EXPECT_EQ(below.norm(), 0);
+  }
+  Array a = random({n() + 4, n()}), b = random({n() + 4}, 3);
+  Matrix expected = to_eigen(a).colPivHouseholderQr().solve(to_eigen(b));
+  EXPECT_LT((to_eigen(lstsq(a, b)) - expected).norm() / expected.norm(), 100 * few() * epsilon());
+}
+
+TEST_P(Linalg, EigenvaluesOfSymmetricMatrices) {
+  Array x = random({n(), n()});
+  Array a = x + flipped(x);
+  auto [values, vectors] = eigh(a);
+  EXPECT_LT(off(matmul(a, vectors), vectors * values), few());
+  EXPECT_LT(off(orthogonal_to(vectors), eye(n(), dtype())), few());
+  Matrix expected = Eigen::SelfAdjointEigenSolver<Matrix>(to_eigen(a)).eigenvalues();
+  EXPECT_LT((to_eigen(values) - expected).norm() / expected.norm(), few() * epsilon());
+}
+
+TEST_P(Linalg, SingularValuesOfTallAndWideMatrices) {
+  for (auto [m, k] : {std::pair(n(), n()), std::pair(n() + 3, n()), std::pair(n(), n() + 2)}) {
+    Array a = random({m, k});
+    auto [u, s, vt] = svd(a);
+    EXPECT_LT(off(matmul(u * s, vt), a), few());
+    EXPECT_LT(off(orthogonal_to(u), eye(std::min(m, k), dtype())), few());
+    EXPECT_LT(off(matmul(vt, flipped(vt)), eye(std::min(m, k), dtype())), few());
+    Matrix expected = Eigen::JacobiSVD<Matrix>(to_eigen(a)).singularValues();
+    EXPECT_LT((to_eigen(s) - expected).norm() / expected.norm(), few() * epsilon());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Linalg,
+                         ::testing::Values(Case{1, DType::f64}, Case{2, DType::f64},
+                                           Case{3, DType::f32}, Case{7, DType::f64},
+                                           Case{64, DType::f32}, Case{64, DType::f64}),
+                         [](const auto& info) {
+                           return std::string(name_of(info.param.dtype)) + "_" +
+                                  std::to_string(info.param.n);
+                         });
+
+TEST(LinalgEdges, SmallSingularValuesAreRelativelyExact) {
+  // Graded columns: one-sided rotations keep the small singular values, squares would lose them.
+  std::vector<double> scales = {1, 1e-5, 1e-10, 1e-14};
+  Array q = qr(normal(key(1), {6, 4}, DType::f64)).q;
+  Array s = svd(q * array(scales)).s;
+  auto found = numbers(s);
+  for (std::size_t i = 0; i < 4; i++) EXPECT_NEAR(found[i] / scales[i], 1, 1e-13);
+}
+
+TEST(LinalgEdges, ZeroPivotsAndSingularMatrices) {
+  Array a = array({{0, 2, 1}, {1, 0, 0}, {0, 0, 3}}, DType::f64);
+  EXPECT_NEAR(numbers(det(a))[0], -6, 1e-14);
+  EXPECT_LT(off(solve(a, array({1, 2, 3}, DType::f64)), array({2, 0, 1}, DType::f64)), 4);
+  Array singular = array({{1, 2}, {2, 4}}, DType::f64);
+  EXPECT_EQ(numbers(det(singular))[0], 0);
+  auto [sign, log] = slogdet(singular);
+  EXPECT_EQ(numbers(sign)[0], 0);
+  EXPECT_EQ(numbers(log)[0], -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(numbers(cholesky(array({{1, 2}, {2, 1}})))[3]));
+  auto zero = svd(zeros({3, 2}, DType::f64));
+  EXPECT_EQ(numbers(zero.s), (std::vector<double>{0, 0}));
+  EXPECT_EQ(numbers(eigh(zeros({3, 3}, DType::f64)).values), (std::vector<double>{0, 0, 0}));
+}
+
+TEST(LinalgEdges, EqualEigenvaluesAndScales) {
+  for (double scale : {1e-150, 1.0, 1e150}) {
+    Array q = qr(normal(key(2), {5, 5}, DType::f64)).q;
+    Array values = scale * array({1, 1, 1, 2, 2}, DType::f64);
+    Array a = matmul(q * values, flipped(q));
+    auto found = numbers(eigh(a).values);
+    for (std::size_t i = 0; i < 5; i++) EXPECT_NEAR(found[i] / scale, i < 3 ? 1 : 2, 1e-14);
+    found = numbers(svd(a).s);
+    for (std::size_t i = 0; i < 5; i++) EXPECT_NEAR(found[i] / scale, i < 2 ? 2 : 1, 1e-14);
+  }
+}
+
+TEST(LinalgEdges, PowersOfMatrices) {
+  Array a = array({{1, 2}, {3, 5}}, DType::f64);
+  EXPECT_EQ(numbers(matrix_power(a, 0)), (std::vector<double>{1, 0, 0, 1}));
+  EXPECT_EQ(numbers(matrix_power(a, 3)), numbers(matmul(a, matmul(a, a))));
+  auto back = numbers(matmul(matrix_power(a, -2), matmul(a, a)));
+  EXPECT_NEAR(back[0], 1, 1e-12);
+  EXPECT_NEAR(back[1], 0, 1e-12);
+}
+
+TEST(LinalgEdges, StacksAreBroadcast) {
+  Array a = normal(key(1), {4, 1, 3, 3}, DType::f64), b = normal(key(2), {2, 3, 2}, DType::f64);
+  Array x = solve(a, b);
+  EXPECT_EQ(x.shape(), (Shape{4, 2, 3, 2}));
+  EXPECT_LT(off(matmul(a, x), broadcast_to(b, x.shape())), 1e3);
+  EXPECT_EQ(solve(a, normal(key(3), {3}, DType::f64)).shape(), (Shape{4, 1, 3}));
+  EXPECT_EQ(solve(zeros({0, 0}), zeros({0})).shape(), Shape{0});
+}
+
+// One factorisation for the value and both derivatives.
+TEST(LinalgEdges, GradientOfALogLikelihood) {
+  Array x = normal(key(1), {5}, DType::f64), points = normal(key(2), {5, 1}, DType::f64);
+  auto likelihood = [&](const Array& scale) {
+    Array distance = square(points - flipped(points));
+    Array covariance = 1.0 / (1.0 + distance * scale) + 0.1 * eye(5, DType::f64);
+    Array fit = dot(x, solve_positive(covariance, x));
+    Array direct = dot(x, solve(covariance, x));
+    return 0.25 * (fit + direct) + 0.25 * (logdet(covariance) + slogdet(covariance).log);
+  };
+  double h = 1e-4;
+  auto at = [&](double s) { return likelihood(Array(s, DType::f64)).item<double>(); };
+  double expected = (8 * (at(1 + h) - at(1 - h)) - (at(1 + 2 * h) - at(1 - 2 * h))) / (12 * h);
+  EXPECT_NEAR(grad(likelihood)(Array(1.0, DType::f64)).item<double>(), expected, 1e-9);
+}
+
+TEST(LinalgEdges, Errors) {
+  EXPECT_THROW(solve(zeros({2, 3}), zeros({2})), ShapeError);
+  EXPECT_THROW(solve(zeros({2, 2}), zeros({3})), ShapeError);
+  EXPECT_THROW(cholesky(zeros({2})), ShapeError);
+  EXPECT_THROW(lstsq(zeros({2, 3}), zeros({2})), ShapeError);
+  EXPECT_THROW(eigh(zeros({2, 2}, DType::c64)), DtypeError);
+  try {
+    solve(zeros({2, 2}), zeros({3}));
+  } catch (const ShapeError& error) {
+    EXPECT_NE(std::string(error.what())
+                  .find("the right side f32[3] does not fit the matrix "
+                        "f32[2,2] (linalg_test.cc:"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace sturnus::testing
