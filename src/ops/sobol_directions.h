@@ -1,5 +1,5 @@
-// The primitive polynomials and initial numbers of Sobol's sequence by S. Joe and F. Kuo, which make
-// two-dimensional projections even (Constructing Sobol sequences with better two-dimensional
+// The primitive polynomials and initial numbers of Sobol's sequence by S. Joe and F. Kuo, which
+// make two-dimensional projections even (Constructing Sobol sequences with better two-dimensional
 // projections, SIAM J. Sci. Comput. 30, 2008; their table new-joe-kuo-6, first 256 dimensions).
 #pragma once
 
