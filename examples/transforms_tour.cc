@@ -1,58 +1,83 @@
-// Derivatives, vectorisation and compilation of plain functions over plain structs.
+// Every transform in a line or two. All of them nest, take closures, and act on plain structs.
 #include <sturnus/sturnus.h>
 
 #include <iostream>
 
 using namespace sturnus;
 
-struct Layer {
-  Array w, b;
-};
-struct Member {
-  std::vector<Layer> net;
-  Array omega, zeta;
+struct Wave {
+  Array amplitude, rate;
 };
 
-Array network(const std::vector<Layer>& layers, Array t) {
-  Array h = reshape(t, {1});
-  for (std::size_t i = 0; i + 1 < layers.size(); i++) {
-    h = tanh(matmul(h, layers[i].w) + layers[i].b);
-  }
-  return sum(matmul(h, layers.back().w) + layers.back().b);
-}
+Array wave(const Wave& w, Array t) { return w.amplitude * sin(w.rate * t); }
 
-// How far the network is from a damped oscillation: f'' + 2 zeta omega f' + omega^2 f.
-Array residual(const Member& m, Array t) {
-  auto f = [&](Array t) { return network(m.net, t); };
-  auto df = grad(f);
-  auto ddf = grad(df);
-  return ddf(t) + 2.0 * m.zeta * m.omega * df(t) + square(m.omega) * f(t);
+template <class T>
+void show(const std::string& what, const T& value) {
+  std::cout << what << std::string(what.size() < 24 ? 24 - what.size() : 1, ' ') << value << "\n";
 }
 
 int main() {
-  Layer hidden{array({{0.1, 0.2, 0.3}}), array({0.1, 0.2, 0.3})};
-  Layer output{array({{1}, {2}, {3}}), array({0.5})};
-  Member member{{hidden, output}, 2.0, 0.1};
-  Array times = linspace(0, 1, 5);
+  Wave w{2.0, 3.0};
+  Array t(0.5, DType::f32), ts = linspace(0.0, 1.0, 4), x = array({1, 2, 3});
+  auto cubes = [](Array x) { return sum(x * x * x); };
+  auto turned = [](Array x) { return x(Slice{0, 2}) * x[2]; };
+  auto of_t = [&](Array t) { return wave(w, t); };
 
-  auto at_times = vmap(residual, {.in_axes = {none, 0}});
-  auto loss = [&](const Member& m, Array t) { return mean(square(at_times(m, t))); };
+  // Derivatives.
+  show("grad", grad(cubes)(x));
+  show("grad of a struct", grad(wave)(w, t).rate);
+  show("grad<1>", grad<1>(wave)(w, t));
+  show("grad of grad", grad(grad(of_t))(t));
+  auto [value, gradient] = value_and_grad(cubes)(x);
+  show("value_and_grad", value);
+  show("jvp", jvp(cubes, x, ones_like(x)).second);
+  show("linearize", linearize(cubes, x).second(ones_like(x)));
+  show("vjp", vjp(turned, x).second(array({1, 1})));
+  show("jacfwd", jacfwd(turned)(x));
+  show("jacrev", jacrev(turned)(x));
+  show("hessian", hessian(cubes)(x));
+  show("hvp", hvp(cubes, x, ones_like(x)));
+  show("hessian_diagonal", hessian_diagonal(cubes)(x));
+  show("laplacian", laplacian(cubes)(x));
+  show("derivatives", derivatives(of_t, t, 4).back());
+  show("jet", jet(of_t, t, std::vector<Array>{1.0, 0.0}).second[1]);
+  auto floor_through = custom_jvp([](Array x) { return floor(x); },
+                                  [](Array x, Array dx) { return std::pair(floor(x), dx); });
+  show("custom_jvp", grad(floor_through)(2.5));
+  auto halved = custom_vjp([](Array x) { return x; }, [](Array x) { return std::pair(x, x); },
+                           [](Array, Array ct) { return 0.5 * ct; });
+  show("custom_vjp", grad([&](Array x) { return sum(halved(x)); })(x));
+  show("checkpoint", grad(checkpoint(cubes))(x));
+  show("stop_gradient", grad([](Array x) { return sum(x * stop_gradient(x)); })(x));
 
-  auto [value, gradient] = jit(value_and_grad(loss))(member, times);
-  std::cout << "residuals " << at_times(member, times) << "\n";
-  std::cout << "loss " << value << "\n";
-  std::cout << "by omega " << gradient.omega << ", by the first weights " << gradient.net[0].w
-            << "\n";
+  // Many at once.
+  Wave waves{array({1, 2}), array({3, 3})};
+  show("vmap", vmap(of_t)(ts));
+  show("vmap twice", vmap(vmap(wave, {.in_axes = {none, 0}}), {.in_axes = {0, none}})(waves, ts));
+  MapAxis by_amplitude = by_path({{".amplitude", 0}});
+  Wave one_rate{waves.amplitude, 3.0};
+  show("vmap by_path", vmap(wave, {.in_axes = {by_amplitude, none}})(one_rate, t));
+  auto centred = [](Array x) { return x - pmean(x, "all"); };
+  show("vmap with pmean", vmap(centred, {.axis_name = "all"})(x));
+  show("map", map(of_t, ts));
 
-  // Twenty steps of gradient descent, in one program.
-  auto train = jit([&](Member m, Array t) {
-    return fori_loop(
-        0, 20,
-        [&](Array, Member m) {
-          Member g = grad(loss)(m, t);
-          return tree_map([](const Array& p, const Array& d) { return p - 0.001 * d; }, m, g);
-        },
-        m);
-  });
-  std::cout << "loss after training " << loss(train(member, times), times) << "\n";
+  // Loops and decisions.
+  auto add = [](Array total, Array x) { return std::pair(total + x, total + x); };
+  show("scan", scan(add, 0.0, x).second);
+  show("fori_loop", fori_loop(
+                        0, 5, [](Array i, Array s) { return s + i; }, 0));
+  auto below = [](Array s) { return s < 100.0; };
+  show("while_loop", while_loop(
+                         below, [](Array s) { return 2.0 * s; }, 1.0));
+  show("cond", cond(
+                   t < 1.0, [&] { return sin(t); }, [&] { return t; }));
+  std::vector<std::function<Array(Array)>> choices = {of_t, cubes};
+  show("switch_", switch_(1, choices, t));
+  show("associative_scan", associative_scan([](Array a, Array b) { return a * b; }, x));
+  show("reduce", reduce(x, 1.0, [](Array a, Array b) { return a * b; }));
+
+  // Programs.
+  show("jit", jit(cubes)(x));
+  show("eval_shape", eval_shape(turned, x).type().str());
+  show("lower", lower(cubes, x).graph());
 }

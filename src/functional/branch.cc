@@ -187,7 +187,8 @@ Arrays branch(std::string_view function, const Array& index,
         }
         for (std::size_t i = 0; i < types.size(); i++) {
           if (types[i] == (*first)[i]) continue;
-          throw ShapeError(std::string(function) + ": result " + paths()[i] + " of one branch is " +
+          std::string path = paths()[i].empty() ? "" : " " + paths()[i];
+          throw ShapeError(std::string(function) + ": result" + path + " of one branch is " +
                            (*first)[i].str() + ", of another " + types[i].str() + where_text() +
                            ". Make all branches return the same types");
         }

@@ -402,7 +402,8 @@ std::int64_t common_length(std::string_view function, const Arrays& xs) {
 }
 
 Array counting(std::int64_t lower, std::int64_t upper) {
-  return arange(std::max<std::int64_t>(upper - lower, 0)) + static_cast<std::int64_t>(lower);
+  Array numbers = arange(std::max<std::int64_t>(upper - lower, 0));
+  return lower == 0 ? numbers : numbers + lower;
 }
 Array is_below(const Array& i, const Array& end) { return i < end; }
 Array next_index(const Array& i) { return i + 1; }

@@ -18,9 +18,9 @@ void check_carry(std::string_view loop, const ArrayTypes& in, const ArrayTypes& 
   }
   for (std::size_t i = 0; i < in.size(); i++) {
     if (in[i] == out[i]) continue;
-    throw ShapeError(std::string(loop) + ": carry out " + (i < paths.size() ? paths[i] : "") +
-                     " is " + out[i].str() + ", carry in is " + in[i].str() + where_text() +
-                     ". Make both the same type");
+    std::string path = i < paths.size() && !paths[i].empty() ? " " + paths[i] : "";
+    throw ShapeError(std::string(loop) + ": carry out" + path + " is " + out[i].str() +
+                     ", carry in is " + in[i].str() + where_text() + ". Make both the same type");
   }
 }
 

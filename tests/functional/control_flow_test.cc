@@ -173,6 +173,17 @@ TEST(Scan, CarryThatChangesItsTypeIsNamed) {
   }
 }
 
+TEST(Scan, CarryOfOneArrayHasNoPath) {
+  try {
+    fori_loop(
+        0, 3, [](Array, Array x) { return x * 0.5; }, 1);
+    FAIL() << "no error";
+  } catch (const ShapeError& error) {
+    EXPECT_STREQ(error.what(),
+                 "scan: carry out is f32[], carry in is i32[]. Make both the same type");
+  }
+}
+
 TEST(ForiLoop, ZeroIterationsGiveTheStart) {
   EXPECT_EQ(fori_loop(
                 3, 3, [](Array, Array c) { return c + 1.0; }, f64(7))
