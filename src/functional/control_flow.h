@@ -56,7 +56,7 @@ auto scan(const F& f, const Carry& start, const Xs& xs, ScanOptions options = {}
     return outputs;
   };
   std::int64_t length = internal::common_length("scan", x_leaves);
-  internal::ScanResult result = internal::scan(body, start_leaves, x_leaves, length,
+  internal::ScanResult result = internal::scan("scan", body, start_leaves, x_leaves, length,
                                                options.reverse, tree_structure(like).leaf_paths());
   return std::pair(internal::with_leaves(like, result.carry),
                    internal::with_leaves(*y_like, result.stacked));
@@ -75,9 +75,9 @@ internal::Argument<Carry> fori_loop(std::int64_t lower, std::int64_t upper, cons
     return internal::leaves_of(next);
   };
   Arrays indices = {internal::counting(lower, upper)};
-  internal::ScanResult result = internal::scan(step, internal::leaves_of(like), indices,
-                                               std::max<std::int64_t>(upper - lower, 0), false,
-                                               tree_structure(like).leaf_paths());
+  internal::ScanResult result = internal::scan("fori_loop", step, internal::leaves_of(like),
+                                               indices, std::max<std::int64_t>(upper - lower, 0),
+                                               false, tree_structure(like).leaf_paths());
   return internal::with_leaves(like, result.carry);
 }
 

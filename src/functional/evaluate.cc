@@ -48,7 +48,8 @@ Compiled compile_graph(std::string_view name, const Arrays& parameters, const Ar
   for (const Node* node : reachable(outputs)) {
     Array leaf(node->shared_from_this(), 0);
     if (auto buffer = constant_value(leaf)) {
-      captured.push_back(std::move(buffer));
+      bool here = buffer->device() == device;
+      captured.push_back(here ? buffer : std::make_shared<const Buffer>(buffer->copy_to(device)));
       inputs.push_back(leaf);
     }
   }
@@ -83,8 +84,21 @@ Arrays run(const Compiled& compiled, std::vector<const Buffer*> arguments,
   return results;
 }
 
+namespace {
+
+// Where the first concrete array is that `outputs` depend on.
+Device device_of(const Arrays& outputs) {
+  for (const Node* node : reachable(outputs)) {
+    auto buffer = constant_value(Array(node->shared_from_this(), 0));
+    if (buffer) return buffer->device();
+  }
+  return default_device();
+}
+
+}  // namespace
+
 Arrays evaluate(const Arrays& outputs) {
-  return run(compile_graph("main", {}, outputs, {}, default_device()), {});
+  return run(compile_graph("main", {}, outputs, {}, device_of(outputs)), {});
 }
 
 }  // namespace sturnus::internal

@@ -23,7 +23,8 @@ Arrays run(const Compiled& compiled, std::vector<const Buffer*> arguments,
 /// A program from StableHLO, or from its machine code unless that is empty or refused.
 Compiled load_compiled(const std::string& stablehlo, const std::string& code, const Device& device);
 
-/// The values of `outputs`, which depend on concrete arrays only.
+/// The values of `outputs`, which depend on concrete arrays only, on the device of the first of
+/// these.
 /// Throws TraceError when one depends on a placeholder.
 Arrays evaluate(const Arrays& outputs);
 

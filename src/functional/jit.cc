@@ -21,23 +21,16 @@ void warn_if_huge(const Arrays& outputs) {
 }  // namespace
 
 Arrays JitCache::Entry::run(const TreeScan& arguments) const {
-  std::vector<Buffer> moved;
-  if (!device) {
-    std::vector<const Buffer*> list;
-    list.reserve(arguments.leaves.size() + compiled.captured.size());
-    for (std::size_t i = 0; i < arguments.leaves.size(); i++) {
-      list.push_back(&arguments.leaf<Array>(i).buffer());
-    }
-    return internal::run(compiled, std::move(list), donate);
-  }
-  moved.reserve(arguments.leaves.size());
   std::vector<const Buffer*> list;
+  list.reserve(arguments.leaves.size() + compiled.captured.size());
+  std::vector<Buffer> moved;
+  moved.reserve(arguments.leaves.size());  // so that what is in it stays in place
   for (std::size_t i = 0; i < arguments.leaves.size(); i++) {
     const Buffer& buffer = arguments.leaf<Array>(i).buffer();
-    if (buffer.device() == *device) {
+    if (buffer.device() == device) {
       list.push_back(&buffer);
     } else {
-      moved.push_back(buffer.copy_to(*device));
+      moved.push_back(buffer.copy_to(device));
       list.push_back(&moved.back());
     }
   }
@@ -51,7 +44,7 @@ std::shared_ptr<const JitCache::Entry> JitCache::find(const TreeSchema& schema,
     for (std::size_t i = 0; i < scan.leaves.size(); i++) {
       if (scan.leaf<Array>(i).type() != entry.types[i]) return false;
     }
-    return true;
+    return options_.device || scan.leaves.empty() || scan.leaf<Array>(0).device() == entry.device;
   };
   std::lock_guard lock(mutex_);
   for (const auto& entry : entries_) {
@@ -80,9 +73,9 @@ std::shared_ptr<const JitCache::Entry> JitCache::add(
     if (donors[i]) donate.push_back(static_cast<int>(i));
   }
   Compiled compiled = compile_graph("jit", parameters, outputs, donors, device);
-  auto entry = std::make_shared<const Entry>(Entry{def_of(schema, scan), std::move(types),
-                                                   std::move(compiled), std::move(donate), like(),
-                                                   options_.device});
+  auto entry =
+      std::make_shared<const Entry>(Entry{def_of(schema, scan), std::move(types),
+                                          std::move(compiled), std::move(donate), like(), device});
   std::lock_guard lock(mutex_);
   entries_.insert(entries_.begin(), entry);
   return entry;

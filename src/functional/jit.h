@@ -30,7 +30,7 @@ class JitCache {
     Compiled compiled;
     std::vector<int> donate;
     std::shared_ptr<const void> like;  // a result whose leaves are filled in
-    std::optional<Device> device;      // to copy arguments to
+    Device device;
 
     Arrays run(const TreeScan& arguments) const;
   };

@@ -19,15 +19,16 @@ struct ScanResult {
 
 /// carry, y = body(carry, x[i]) for i = 0, ..., length - 1 (backwards when `reverse`); the ys are
 /// stacked along a new axis 0. `carried` is the number of carried values.
-ScanResult scan(const FlatFunction& body, const Arrays& start, const Arrays& xs,
-                std::int64_t length, bool reverse, const std::vector<std::string>& paths);
+ScanResult scan(std::string_view name, const FlatFunction& body, const Arrays& start,
+                const Arrays& xs, std::int64_t length, bool reverse,
+                const std::vector<std::string>& paths);
 
 /// The same inside a trace, for the rules of other ops.
 Arrays make_while(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
                   const std::vector<std::string>& paths = {});
 ScanResult make_scan(const std::function<Arrays(const Arrays& carry, const Arrays& x)>& f,
                      const Arrays& start, const Arrays& xs, std::int64_t length, bool reverse,
-                     const std::vector<std::string>& paths = {});
+                     std::string_view name = "scan", const std::vector<std::string>& paths = {});
 /// Throws unless what a loop carries keeps its types. `paths` names the leaves.
 void check_carry(std::string_view loop, const ArrayTypes& in, const ArrayTypes& out,
                  const std::vector<std::string>& paths);

@@ -63,11 +63,11 @@ ArrayTypes slice_types(const Arrays& xs) {
 
 ScanResult make_scan(const std::function<Arrays(const Arrays& carry, const Arrays& x)>& f,
                      const Arrays& start, const Arrays& xs, std::int64_t length, bool reverse,
-                     const std::vector<std::string>& paths) {
-  Arrays carry = placeholders(types_of(start), "scan");
-  Arrays slices = placeholders(slice_types(xs), "scan");
+                     std::string_view name, const std::vector<std::string>& paths) {
+  Arrays carry = placeholders(types_of(start), name);
+  Arrays slices = placeholders(slice_types(xs), name);
   Arrays outputs = f(carry, slices);
-  check_carry("scan", types_of(start), types_of(part(outputs, 0, start.size())), paths);
+  check_carry(name, types_of(start), types_of(part(outputs, 0, start.size())), paths);
   if (length == 0) {
     Arrays none;
     for (std::size_t i = start.size(); i < outputs.size(); i++) {
@@ -372,14 +372,15 @@ void Scan::lower(Emitter& emitter, const Node& node) const {
 
 }  // namespace
 
-ScanResult scan(const FlatFunction& body, const Arrays& start, const Arrays& xs,
-                std::int64_t length, bool reverse, const std::vector<std::string>& paths) {
+ScanResult scan(std::string_view name, const FlatFunction& body, const Arrays& start,
+                const Arrays& xs, std::int64_t length, bool reverse,
+                const std::vector<std::string>& paths) {
   ScanResult result;
   {
     Trace trace;
     result = make_scan(
         [&](const Arrays& carry, const Arrays& slices) { return body(joined(carry, slices)); },
-        start, xs, length, reverse, paths);
+        start, xs, length, reverse, name, paths);
   }
   Arrays all = settle(joined(result.carry, result.stacked));
   return {part(all, 0, start.size()), part(all, start.size(), all.size() - start.size())};

@@ -168,8 +168,9 @@ TEST(Scan, CarryThatChangesItsTypeIsNamed) {
         State{f64(1), f64(2)});
     FAIL() << "no error";
   } catch (const ShapeError& error) {
-    EXPECT_STREQ(error.what(),
-                 "scan: carry out .velocity is f32[], carry in is f64[]. Make both the same type");
+    EXPECT_STREQ(
+        error.what(),
+        "fori_loop: carry out .velocity is f32[], carry in is f64[]. Make both the same type");
   }
 }
 
@@ -180,7 +181,7 @@ TEST(Scan, CarryOfOneArrayHasNoPath) {
     FAIL() << "no error";
   } catch (const ShapeError& error) {
     EXPECT_STREQ(error.what(),
-                 "scan: carry out is f32[], carry in is i32[]. Make both the same type");
+                 "fori_loop: carry out is f32[], carry in is i32[]. Make both the same type");
   }
 }
 

@@ -76,6 +76,18 @@ TEST(Jit, RunsOnTheDeviceThatIsAskedFor) {
   EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{2, 2, 2, 2}));
 }
 
+TEST(Jit, FollowsItsArguments) {
+  auto devices = default_device().owner().devices();
+  if (devices.size() < 2) GTEST_SKIP() << "one device";
+  Array c = ones({4}), here = ones({4});
+  Array there = from_buffer(here.buffer().copy_to(devices[1]));
+  auto f = jit([&](Array x) { return x + c; });
+  EXPECT_EQ(f(here).device(), devices[0]);
+  EXPECT_EQ(f(there).device(), devices[1]);
+  EXPECT_EQ((there * 2.0).device(), devices[1]);  // at once, too
+  EXPECT_EQ(grad([](Array x) { return sum(x * x); })(there).device(), devices[1]);
+}
+
 TEST(Jit, CapturedArraysAreArgumentsNotPartOfTheProgram) {
   Array c = ones({3});
   auto f = jit([&](Array x) { return x + c; });
