@@ -1,5 +1,6 @@
 #include <sturnus/functional/emitter.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -201,9 +202,48 @@ void Emitter::bind_parameter(const Array& parameter, std::string name) {
   names[static_cast<std::size_t>(parameter.output())] = std::move(name);
 }
 
+void Emitter::join_loops(const std::vector<const Node*>& nodes) {
+  std::vector<const Node*> loops;
+  for (const Node* node : nodes) {
+    if (node->op->is_loop() && names_.count(node) == 0) loops.push_back(node);
+  }
+  // Joined loops are printed where the first of them would be. All loops that they depend on must
+  // stand before it, so that none of them waits for another.
+  auto needs_only_before = [&loops](std::size_t place, const Node* loop) {
+    for (const Node* node : reachable(loop->inputs)) {
+      auto after = loops.begin() + static_cast<std::ptrdiff_t>(place);
+      if (std::find(after, loops.end(), node) != loops.end()) return false;
+    }
+    return true;
+  };
+  for (std::size_t i = 0; i < loops.size(); i++) {
+    for (std::size_t k = 0; k < loops.size(); k++) {
+      const Node *part = loops[i], *whole = loops[k];
+      if (i == k || joined_loops_.count(part) > 0 || joined_loops_.count(whole) > 0) continue;
+      Arrays both = part->op->run_within(part->inputs, *whole->op, whole->inputs);
+      std::size_t place = std::min(i, k);
+      if (both.empty() || !needs_only_before(place, part) || !needs_only_before(place, whole)) {
+        continue;
+      }
+      auto middle = both.begin() + static_cast<std::ptrdiff_t>(part->types.size());
+      const Node* joint = both[0].node().get();  // may be one of the two
+      if (part != joint) joined_loops_[part] = {both.begin(), middle};
+      if (whole != joint) joined_loops_[whole] = {middle, both.end()};
+      for (const Node* loop : {part, whole}) expanded_.push_back({loop->shared_from_this(), 0});
+    }
+  }
+}
+
 void Emitter::body(const Arrays& outputs) {
-  for (const Node* node : reachable(outputs)) {
-    if (names_.count(node) == 0) node->op->lower(*this, *node);
+  std::vector<const Node*> nodes = reachable(outputs);
+  join_loops(nodes);
+  for (const Node* node : nodes) {
+    if (names_.count(node) > 0) continue;
+    if (auto joined_loop = joined_loops_.find(node); joined_loop != joined_loops_.end()) {
+      expand(*node, joined_loop->second);
+    } else {
+      node->op->lower(*this, *node);
+    }
   }
 }
 

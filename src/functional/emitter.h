@@ -71,6 +71,9 @@ class Emitter {
   void bind_parameter(const Array& parameter, std::string name);
   /// The text of what `outputs` need and is not printed yet, and their return.
   std::string returning(const Arrays& outputs);
+  /// Finds loops among `nodes` that others do on the way: a loop that computes a value, and the one
+  /// that computes it again for its derivative, become one.
+  void join_loops(const std::vector<const Node*>& nodes);
   /// Prints what `outputs` need and is not printed yet.
   void body(const Arrays& outputs);
 
@@ -81,6 +84,7 @@ class Emitter {
   std::string text_;
   Names names_;
   Arrays expanded_;  // kept alive, since names go by address
+  std::unordered_map<const Node*, Arrays> joined_loops_;
   int next_ = 0;
 };
 

@@ -83,6 +83,11 @@ class Op {
   /// of y.
   virtual Arrays jet(const std::vector<Series>& x, const std::vector<Series>& y,
                      std::size_t k) const = 0;
+  /// Whether the op is a loop that one like it can run along with.
+  virtual bool is_loop() const = 0;
+  /// If the op on x is a part of `other` on other_x: the results of both, from one loop. Else
+  /// nothing.
+  virtual Arrays run_within(const Arrays& x, const Op& other, const Arrays& other_x) const = 0;
   /// Prints the op as StableHLO.
   virtual void lower(Emitter& emitter, const Node& node) const = 0;
 };

@@ -29,6 +29,19 @@ Mask present(const Arrays& arrays) {
 
 bool any(const Mask& mask) { return std::find(mask.begin(), mask.end(), true) != mask.end(); }
 
+std::vector<std::size_t> places(const Arrays& some, const Arrays& all) {
+  std::vector<std::size_t> result;
+  Mask taken(all.size());
+  for (const Array& value : some) {
+    std::size_t i = 0;
+    while (i < all.size() && (taken[i] || !all[i].same(value))) i++;
+    if (i == all.size()) return {};
+    taken[i] = true;
+    result.push_back(i);
+  }
+  return result;
+}
+
 Arrays or_zeros(Arrays tangents, const ArrayTypes& types) {
   for (std::size_t i = 0; i < tangents.size(); i++) {
     if (tangents[i].empty()) tangents[i] = zeros_of(types[i]);

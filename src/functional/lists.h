@@ -18,6 +18,9 @@ Arrays scattered(const Arrays& some, const Mask& mask);
 /// Marks the arrays that are not empty: those with a tangent that is not zero.
 Mask present(const Arrays& arrays);
 bool any(const Mask& mask);
+/// For each of `some` a place in `all` where the same value stands, each place once; nothing when
+/// one is not there.
+std::vector<std::size_t> places(const Arrays& some, const Arrays& all);
 /// Empty tangents as zeros of the given types.
 Arrays or_zeros(Arrays tangents, const ArrayTypes& types);
 /// Values of which `mask` marks those with a mapped axis 0; those that `wanted` marks get one.

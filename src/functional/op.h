@@ -221,6 +221,16 @@ class OpOf final : public Op {
       throw_no_rule("jet", name());
     }
   }
+  bool is_loop() const override {
+    return requires(const P& p, const Arrays& x) { p.run_within(x, p, x); };
+  }
+  Arrays run_within(const Arrays& x, const Op& other, const Arrays& other_x) const override {
+    if constexpr (requires { p_.run_within(x, p_, x); }) {
+      auto* same_kind = dynamic_cast<const OpOf*>(&other);
+      if (same_kind != nullptr) return p_.run_within(x, same_kind->p_, other_x);
+    }
+    return {};
+  }
   void lower(Emitter& emitter, const Node& node) const override {
     if constexpr (requires { p_.lower(emitter, node); }) {
       p_.lower(emitter, node);

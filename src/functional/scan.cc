@@ -34,6 +34,7 @@ struct Scan {
   Arrays transpose(const Arrays& ct, const Arrays& x, const Mask& linear) const;
   Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
   std::vector<Series> jet(const std::vector<Series>& x) const;
+  Arrays run_within(const Arrays& x, const Scan& other, const Arrays& other_x) const;
   void lower(Emitter& emitter, const Node& node) const;
 
   std::size_t count() const { return static_cast<std::size_t>(carried); }
@@ -336,6 +337,42 @@ Arrays Scan::transpose(const Arrays& ct, const Arrays& x, const Mask& linear) co
   Arrays result = scattered(part(second.carry, carries, sums.size()), linear_captures);
   result = joined(result, scattered(part(second.carry, 0, carries), linear_carry));
   return joined(result, scattered(second.stacked, linear_xs));
+}
+
+// `other` carries all that this one carries, from the same start by the same step; what this one
+// stacks besides is added to it.
+Arrays Scan::run_within(const Arrays& x, const Scan& other, const Arrays& other_x) const {
+  if (length != other.length || reverse != other.reverse) return {};
+  std::vector<std::size_t> place = places(carry(x), other.carry(other_x));
+  if (place.empty() && carried > 0) return {};
+  Arrays all_xs = other.xs(other_x);
+  std::vector<std::size_t> x_place;
+  for (const Array& array : xs(x)) {
+    auto found = std::find_if(all_xs.begin(), all_xs.end(),
+                              [&](const Array& known) { return known.same(array); });
+    x_place.push_back(static_cast<std::size_t>(found - all_xs.begin()));
+    if (found == all_xs.end()) all_xs.push_back(array);
+  }
+  bool fits = true;
+  auto step = [&](const Arrays& values, const Arrays& slices) {
+    Arrays other_slices = part(slices, 0, other.xs(other_x).size());
+    Arrays outputs = other.body(joined(joined(other.captures(other_x), values), other_slices));
+    Arrays own_values, own_slices;
+    for (std::size_t i : place) own_values.push_back(values[i]);
+    for (std::size_t i : x_place) own_slices.push_back(slices[i]);
+    Arrays own = body(joined(joined(captures(x), own_values), own_slices));
+    for (std::size_t i = 0; i < count(); i++) fits = fits && own[i].same(outputs[place[i]]);
+    return joined(outputs, part(own, count(), own.size() - count()));
+  };
+  Arrays start = other.carry(other_x);
+  step(placeholders(types_of(start), "scan"), placeholders(slice_types(all_xs), "scan"));
+  if (!fits) return {};
+  ScanResult all = make_scan(step, start, all_xs, length, reverse);
+  Arrays own;
+  for (std::size_t i : place) own.push_back(all.carry[i]);
+  std::size_t stacked = other.body.outputs.size() - other.count();
+  own = joined(own, part(all.stacked, stacked, all.stacked.size() - stacked));
+  return joined(own, joined(all.carry, part(all.stacked, 0, stacked)));
 }
 
 // As a while loop over a counter, with slices read from the xs and written into the ys.

@@ -42,6 +42,7 @@ struct While {
   }
   Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
   std::vector<Series> jet(const std::vector<Series>& x) const;
+  Arrays run_within(const Arrays& x, const While& other, const Arrays& other_x) const;
   void lower(Emitter& emitter, const Node& node) const;
 
   Arrays carry(const Arrays& x) const { return part(x, 0, count()); }
@@ -178,6 +179,24 @@ std::vector<Series> While::jet(const std::vector<Series>& x) const {
       },
       [&](const Arrays& flat) { return packed(step(flat, moves), moves); }, packed(start, moves));
   return unpacked(end, moves, order);
+}
+
+// `other` goes on as long as this one, and carries all that this one carries, from the same start
+// by the same step.
+Arrays While::run_within(const Arrays& x, const While& other, const Arrays& other_x) const {
+  std::vector<std::size_t> place = places(carry(x), other.carry(other_x));
+  if (place.empty()) return {};
+  Arrays values = placeholders(types_of(other.carry(other_x)), "while_loop"), own_values;
+  for (std::size_t i : place) own_values.push_back(values[i]);
+  Array go_on = condition(joined(own_values, condition_captures(x)))[0];
+  bool fits = go_on.same(other.condition(joined(values, other.condition_captures(other_x)))[0]);
+  Arrays own = body(joined(own_values, body_captures(x)));
+  Arrays next = other.body(joined(values, other.body_captures(other_x)));
+  for (std::size_t i = 0; i < own.size(); i++) fits = fits && own[i].same(next[place[i]]);
+  if (!fits) return {};
+  Arrays all = make_all(other, other_x), result;
+  for (std::size_t i : place) result.push_back(all[i]);
+  return joined(result, all);
 }
 
 void While::lower(Emitter& emitter, const Node& node) const {

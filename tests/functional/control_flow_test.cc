@@ -4,6 +4,7 @@
 #include <sturnus/functional/jit.h>
 #include <sturnus/functional/vmap.h>
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/transcendental.h>
 
@@ -190,6 +191,57 @@ TEST(ForiLoop, ZeroIterationsGiveTheStart) {
                 3, 3, [](Array, Array c) { return c + 1.0; }, f64(7))
                 .item<double>(),
             7);
+}
+
+std::size_t count(const std::string& text, const std::string& word) {
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; at++) found++;
+  return found;
+}
+
+// A value and its derivative share the loop that computes the value.
+TEST(Loops, ValueAndDerivativeRunTogether) {
+  auto stepped = [](Array t) {
+    return fori_loop(
+        0, 5, [&](Array, Array c) { return sin(c) * t; }, t);
+  };
+  Array x = f64(0.7);
+  auto both = [&](Array t) { return jvp(stepped, t, ones_like(t)); };
+  EXPECT_EQ(count(lower(both, x).stablehlo(), "stablehlo.while"), 1u);
+  auto [value, tangent] = jit(both)(x);
+  EXPECT_EQ(value.item<double>(), stepped(x).item<double>());
+  EXPECT_NEAR(tangent.item<double>(), grad(stepped)(x).item<double>(), 1e-14);
+
+  auto total = [&](Array t) { return sum(stepped(t)); };
+  Array v = array({0.5, 1.5}, DType::f64);
+  // Forwards once, backwards once.
+  EXPECT_EQ(count(lower(value_and_grad(total), v).stablehlo(), "stablehlo.while"), 2u);
+  auto [sum_of, gradient] = jit(value_and_grad(total))(v);
+  EXPECT_NEAR(sum_of.item<double>(), total(v).item<double>(), 1e-14);
+  EXPECT_NEAR(gradient.to_vector<double>()[0], grad(stepped)(f64(0.5)).item<double>(), 1e-14);
+
+  auto open = [](Array t) {
+    auto more = [](const std::pair<Array, Array>& s) { return s.second < 100.0; };
+    auto step = [&](const std::pair<Array, Array>& s) {
+      return std::pair(s.first + 1, s.second * t);
+    };
+    return while_loop(more, step, std::pair(Array(0), t)).second;
+  };
+  auto open_both = [&](Array t) { return jvp(open, t, ones_like(t)); };
+  EXPECT_EQ(count(lower(open_both, f64(3)).stablehlo(), "stablehlo.while"), 1u);
+  auto [power, slope] = jit(open_both)(f64(3));
+  EXPECT_EQ(power.item<double>(), 243);
+  EXPECT_NEAR(slope.item<double>(), 5 * 81, 1e-11);
+
+  // Loops that only look alike stay apart.
+  auto two = [](Array t) {
+    Array a = fori_loop(
+        0, 5, [&](Array, Array c) { return sin(c); }, t);
+    Array b = fori_loop(
+        0, 5, [&](Array, Array c) { return cos(c); }, t);
+    return a + b;
+  };
+  EXPECT_EQ(count(lower(two, x).stablehlo(), "stablehlo.while"), 2u);
 }
 
 }  // namespace
