@@ -139,7 +139,9 @@ void check_differentiable(std::string_view name, const Arrays& x) {
 
 void check_scalar(std::string_view name, const Array& y) {
   if (y.rank() == 0 && is_floating(y.dtype())) return;
+  std::string line = y.node()->where.str();
   throw ShapeError(std::string(name) + ": the function returns " + y.type().str() +
+                   (line.empty() ? line : " (made at " + line + ")") +
                    ", but a gradient is of one real number, such as f32[]. Reduce it, for instance "
                    "with sum, or use jacrev");
 }

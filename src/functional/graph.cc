@@ -153,8 +153,8 @@ std::string where_text() {
 Arrays emit(std::unique_ptr<const Op> op, const Arrays& inputs) {
   for (const Array& input : inputs) {
     if (input.empty()) {
-      throw Error(std::string(op->name()) +
-                  ": an argument is an empty array. Assign it a value first");
+      throw Error(std::string(op->name()) + ": an argument is an empty array" + where_text() +
+                  ". Assign it a value first");
     }
   }
   if (Array simpler = op->simplify(inputs); !simpler.empty()) return {simpler};
@@ -195,7 +195,8 @@ std::vector<OpFacts> known_ops() {
 }
 
 void throw_no_rule(std::string_view rule, std::string_view op) {
-  throw Error(std::string(op) + ": this operation has no " + std::string(rule) + " rule");
+  throw Error(std::string(op) + ": this operation has no " + std::string(rule) + " rule" +
+              where_text() + ". Give the function one with custom_jvp or custom_vjp");
 }
 
 ArrayTypes types_of(const Arrays& arrays) {
