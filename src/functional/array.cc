@@ -159,6 +159,7 @@ namespace {
 // The shortest decimal that reads back as the same number, for f64 to eight digits.
 template <class T>
 std::string element_text(T value) {
+  if (std::isnan(static_cast<float>(value))) return "nan";  // whose sign means nothing
   char text[32];
   if constexpr (std::is_same_v<T, double>) {
     std::snprintf(text, sizeof(text), "%.8g", value);

@@ -5,6 +5,7 @@
 
 #include <unordered_set>
 
+#include "src/functional/recharge.h"
 #include "src/ops/structural.h"
 
 namespace sturnus::internal {
@@ -33,7 +34,7 @@ Duals push_forward(const Arrays& outputs, const Arrays& roots, const Arrays& val
   }
   auto tangent_of = [&tangent](const Array& x) { return tangent.has(x) ? tangent(x) : Array(); };
   for (const Node* node : dependents(outputs, roots)) {
-    Blame blame(node->where);
+    Recharge recharge(node->where);
     Arrays x = value(node->inputs);
     Arrays y = node->op->apply(x);
     value.set(*node, y);
@@ -88,7 +89,7 @@ Arrays pull_back(const Arrays& outputs, const Arrays& cotangents, const Arrays& 
     if (!reached) continue;
     Mask mask;
     for (const Array& input : node.inputs) mask.push_back(linear.count(input.node().get()) > 0);
-    Blame blame(node.where);
+    Recharge recharge(node.where);
     Arrays back = node.op->transpose(ct, node.inputs, mask);
     for (std::size_t i = 0; i < back.size(); i++) {
       if (mask[i]) accumulate(node.inputs[i], back[i]);

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "src/functional/recharge.h"
+
 namespace sturnus {
 
 std::string Where::str() const {
@@ -143,6 +145,17 @@ Blame::Blame(Where where) : outermost_(!blamed) {
 Blame::~Blame() {
   if (outermost_) blamed = false;
 }
+
+Recharge::Recharge(Where where) : outer_blamed_(blamed), outer_(blame) {
+  if (where.line == 0) return;
+  blamed = true;
+  blame = where;
+}
+Recharge::~Recharge() {
+  blamed = outer_blamed_;
+  blame = outer_;
+}
+
 Where Blame::current() { return blamed ? blame : Where{}; }
 
 std::string where_text() {
@@ -368,7 +381,7 @@ Arrays substitute(const Arrays& outputs, const Arrays& from, const Arrays& to) {
   Image image;
   for (std::size_t i = 0; i < from.size(); i++) image.set(from[i], to[i]);
   for (const Node* node : dependents(outputs, from)) {
-    Blame blame(node->where);
+    Recharge recharge(node->where);
     image.set(*node, node->op->apply(image(node->inputs)));
   }
   return image(outputs);

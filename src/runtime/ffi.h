@@ -95,17 +95,18 @@ struct Call {
   Attributes attributes;
 };
 
+/// An early form had one more field in the middle. Plugins of that time ask for a larger
+/// struct_size than `register_size`, and so refuse this one.
 struct RegisterArguments {
   std::size_t struct_size;
   const char* target;
   std::size_t target_size;
-  int api_version;
   void* handler;
   const char* platform;
   std::size_t platform_size;
   int traits;
 };
-inline constexpr int typed_handler = 1;
+inline constexpr std::size_t register_size = offsetof(RegisterArguments, traits) + sizeof(int);
 
 /// PJRT's extension.
 struct PjrtExtension {

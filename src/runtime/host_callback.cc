@@ -160,10 +160,9 @@ std::string register_host_callbacks(const Api& api) {
   }
   auto* extension = reinterpret_cast<const ffi::PjrtExtension*>(found);
   constexpr std::string_view platform = "Host";
-  ffi::RegisterArguments arguments{sizeof(arguments),
+  ffi::RegisterArguments arguments{ffi::register_size,
                                    host_callback_target.data(),
                                    host_callback_target.size(),
-                                   ffi::typed_handler,
                                    reinterpret_cast<void*>(&handle),
                                    platform.data(),
                                    platform.size(),
