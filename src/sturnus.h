@@ -6,6 +6,7 @@
 #include <sturnus/functional/collective.h>
 #include <sturnus/functional/control_flow.h>
 #include <sturnus/functional/custom.h>
+#include <sturnus/functional/debug.h>
 #include <sturnus/functional/grad.h>
 #include <sturnus/functional/jacobian.h>
 #include <sturnus/functional/jet.h>

@@ -1,5 +1,6 @@
 #include <sturnus/functional/array.h>
 #include <sturnus/functional/graph.h>
+#include <sturnus/functional/print.h>
 
 #include <algorithm>
 #include <charconv>
@@ -197,35 +198,49 @@ void print_axis(std::ostream& out, const std::vector<std::string>& elements, con
 }
 
 template <class T>
-std::vector<std::string> texts(const Array& array) {
-  std::vector<std::string> result;
-  for (const auto& value : array.to_vector<T>()) {
-    if constexpr (std::is_same_v<T, bool>) {
-      result.push_back(value ? "true" : "false");
-    } else if constexpr (requires { value.imag(); }) {
-      result.push_back(element_text(value.real()) + (std::signbit(value.imag()) ? "-" : "+") +
-                       element_text(std::abs(value.imag())) + "i");
-    } else if constexpr (std::is_integral_v<T>) {
-      result.push_back(std::to_string(value));
-    } else {
-      result.push_back(element_text(value));
-    }
+std::string value_text(const T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value ? "true" : "false";
+  } else if constexpr (requires { value.imag(); }) {
+    return element_text(value.real()) + (std::signbit(value.imag()) ? "-" : "+") +
+           element_text(std::abs(value.imag())) + "i";
+  } else if constexpr (std::is_integral_v<T>) {
+    return std::to_string(value);
+  } else {
+    return element_text(value);
   }
-  std::size_t width = 0;
-  for (const std::string& text : result) width = std::max(width, text.size());
-  for (std::string& text : result) text.insert(0, width - text.size(), ' ');
-  return result;
 }
 
 }  // namespace
 
+std::string internal::print_element(DType dtype, const void* element) {
+  return visit_dtype(dtype, [element](auto zero) {
+    return value_text(*static_cast<const decltype(zero)*>(element));
+  });
+}
+
+std::string internal::print_elements(const ArrayType& type, const void* elements) {
+  std::vector<std::string> texts;
+  std::size_t width = 0;
+  for (std::int64_t i = 0; i < type.size(); i++) {
+    auto* bytes = static_cast<const char*>(elements);
+    texts.push_back(
+        print_element(type.dtype, bytes + static_cast<std::size_t>(i) * size_of(type.dtype)));
+    width = std::max(width, texts.back().size());
+  }
+  for (std::string& text : texts) text.insert(0, width - text.size(), ' ');
+  std::ostringstream out;
+  print_axis(out, texts, type.shape, 0, 0, 0);
+  return out.str();
+}
+
 std::ostream& operator<<(std::ostream& out, const Array& array) {
   if (array.empty()) return out << "Array()";
   if (!array.concrete()) return out << "Array(" << array.type().str() << ", traced)";
-  auto elements =
-      visit_dtype(array.dtype(), [&array](auto zero) { return texts<decltype(zero)>(array); });
-  print_axis(out, elements, array.shape(), 0, 0, 0);
-  return out;
+  std::size_t bytes = array.type().bytes();
+  auto elements = std::make_unique<std::byte[]>(bytes);
+  array.buffer().to_host(elements.get(), bytes);
+  return out << internal::print_elements(array.type(), elements.get());
 }
 
 std::string to_string(const Array& array) {

@@ -23,6 +23,7 @@ struct Case {
   Arrays transpose(const Arrays& ct, const Arrays& x, const Mask& linear) const;
   Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
   std::vector<Series> jet(const std::vector<Series>& x) const;
+  void replay(const Arrays& x, const RunGraph& run) const;
   void lower(Emitter& emitter, const Node& node) const;
 };
 
@@ -116,6 +117,14 @@ std::vector<Series> Case::jet(const std::vector<Series>& x) const {
   Arrays results = for_each_branch(x[0][0], branches.size(),
                                    [&](std::size_t i) { return packed(series(i), moves); });
   return unpacked(results, moves, order);
+}
+
+void Case::replay(const Arrays& x, const RunGraph& run) const {
+  std::int64_t last = static_cast<std::int64_t>(branches.size()) - 1;
+  std::int64_t index = x[0].item<std::int32_t>();
+  if (index < 0 || index > last) index = last;
+  const Body& taken = branches[static_cast<std::size_t>(index)];
+  run(taken.outputs, taken.leaves(), tail(x), "branch " + std::to_string(index));
 }
 
 void Case::lower(Emitter& emitter, const Node& node) const {

@@ -21,6 +21,9 @@ struct Checkpoint {
   std::vector<Series> jet(const std::vector<Series>& x) const {
     return push_series(body.outputs, body.leaves(), x, x[0].size() - 1);
   }
+  void replay(const Arrays& x, const RunGraph& run) const {
+    run(body.outputs, body.leaves(), x, "checkpoint");
+  }
   void lower(Emitter& emitter, const Node& node) const { emitter.expand(node, body(node.inputs)); }
 };
 
@@ -76,6 +79,10 @@ struct CheckpointTangent {
     wide_moves.resize(moves.size() + wide.captured.size());
     return make_all(CheckpointTangent{wide.body, wide_moves, out},
                     joined(joined(v, wide.captured), chosen(t, moves)));
+  }
+  void replay(const Arrays& x, const RunGraph& run) const {
+    Arrays outputs = traced([&] { return forward(x); });
+    run(outputs, {}, {}, "checkpoint's derivative");
   }
   void lower(Emitter& emitter, const Node& node) const {
     emitter.expand(node, forward(node.inputs));

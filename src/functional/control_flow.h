@@ -18,7 +18,7 @@ namespace sturnus {
 /// the carry change.
 template <class Condition, class Body, class Carry>
 internal::Argument<Carry> while_loop(const Condition& condition, const Body& body,
-                                     const Carry& start) {
+                                     const Carry& start, Where where = Where::here()) {
   internal::Argument<Carry> like = start;
   internal::FlatFunction go_on = [&](const Arrays& leaves) {
     return Arrays{condition(internal::with_leaves(like, leaves))};
@@ -28,7 +28,7 @@ internal::Argument<Carry> while_loop(const Condition& condition, const Body& bod
     return internal::leaves_of(next);
   };
   Arrays end = internal::while_loop(go_on, step, internal::leaves_of(like),
-                                    tree_structure(like).leaf_paths());
+                                    tree_structure(like).leaf_paths(), where);
   return internal::with_leaves(like, end);
 }
 
@@ -40,7 +40,8 @@ struct ScanOptions {
 /// (carry, y) = f(carry, x) for each x along axis 0 of the trees `xs`; gives the last carry and the
 /// ys, stacked. All derivatives. Throws ShapeError when the types of the carry change.
 template <class F, class Carry, class Xs>
-auto scan(const F& f, const Carry& start, const Xs& xs, ScanOptions options = {}) {
+auto scan(const F& f, const Carry& start, const Xs& xs, ScanOptions options = {},
+          Where where = Where::here()) {
   using C = internal::Argument<Carry>;
   C like = start;
   using Y = std::decay_t<decltype(f(like, xs).second)>;
@@ -55,9 +56,10 @@ auto scan(const F& f, const Carry& start, const Xs& xs, ScanOptions options = {}
     for (const Array& leaf : internal::leaves_of(*y_like)) outputs.push_back(leaf);
     return outputs;
   };
-  std::int64_t length = internal::common_length("scan", x_leaves);
-  internal::ScanResult result = internal::scan("scan", body, start_leaves, x_leaves, length,
-                                               options.reverse, tree_structure(like).leaf_paths());
+  std::int64_t length = internal::common_length("scan", x_leaves, where);
+  internal::ScanResult result =
+      internal::scan("scan", body, start_leaves, x_leaves, length, options.reverse,
+                     tree_structure(like).leaf_paths(), where);
   return std::pair(internal::with_leaves(like, result.carry),
                    internal::with_leaves(*y_like, result.stacked));
 }
@@ -66,7 +68,7 @@ auto scan(const F& f, const Carry& start, const Xs& xs, ScanOptions options = {}
 /// fixed.
 template <class Body, class Carry>
 internal::Argument<Carry> fori_loop(std::int64_t lower, std::int64_t upper, const Body& body,
-                                    const Carry& start) {
+                                    const Carry& start, Where where = Where::here()) {
   internal::Argument<Carry> like = start;
   internal::FlatFunction step = [&](const Arrays& leaves) {
     Array i = leaves.back();
@@ -77,21 +79,21 @@ internal::Argument<Carry> fori_loop(std::int64_t lower, std::int64_t upper, cons
   Arrays indices = {internal::counting(lower, upper)};
   internal::ScanResult result = internal::scan("fori_loop", step, internal::leaves_of(like),
                                                indices, std::max<std::int64_t>(upper - lower, 0),
-                                               false, tree_structure(like).leaf_paths());
+                                               false, tree_structure(like).leaf_paths(), where);
   return internal::with_leaves(like, result.carry);
 }
 
 /// The same with bounds that the program computes: forward mode only.
 template <class Body, class Carry>
 internal::Argument<Carry> fori_loop(const Array& lower, const Array& upper, const Body& body,
-                                    const Carry& start) {
+                                    const Carry& start, Where where = Where::here()) {
   auto state = std::pair(lower, internal::Argument<Carry>(start));
   return while_loop([&](const auto& s) { return internal::is_below(s.first, upper); },
                     [&](const auto& s) {
                       internal::Argument<Carry> next = body(s.first, s.second);
                       return std::pair(internal::next_index(s.first), next);
                     },
-                    state)
+                    state, where)
       .second;
 }
 
@@ -138,11 +140,11 @@ auto switch_(Operand index, const std::vector<Branch>& branches, const Args&... 
 /// f(x) for each x along axis 0 of the tree `xs`, one after another, stacked: vmap with the memory
 /// of one call.
 template <class F, class Xs>
-auto map(const F& f, const Xs& xs) {
+auto map(const F& f, const Xs& xs, Where where = Where::here()) {
   auto step = [&f](const std::tuple<>&, const Xs& x) {
     return std::pair(std::tuple<>(), internal::Argument<decltype(f(x))>(f(x)));
   };
-  return scan(step, std::tuple<>(), xs).second;
+  return scan(step, std::tuple<>(), xs, {}, where).second;
 }
 
 /// The running combinations x_0, x_0 * x_1, ..., of an associative function * of two trees, along

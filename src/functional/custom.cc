@@ -53,6 +53,9 @@ struct CustomJvp {
     inputs = joined(joined(inputs, of_rule(x)), wide_rule.captured);
     return make_all(CustomJvp{wide.body, wide_rule.body, arguments}, inputs);
   }
+  void replay(const Arrays& x, const RunGraph& run) const {
+    run(function.outputs, function.leaves(), own(x), "custom_jvp");
+  }
   void lower(Emitter& emitter, const Node& node) const {
     emitter.expand(node, function(own(node.inputs)));
   }
@@ -112,6 +115,10 @@ struct CustomTangent {
     return make_all(CustomTangent{body, static_cast<std::int64_t>(kept.size())},
                     joined(kept, part(wide, count(), wide.size() - count())));
   }
+  void replay(const Arrays& x, const RunGraph& run) const {
+    Arrays outputs = traced([&] { return forward(x); });
+    run(outputs, {}, {}, "the derivative of custom_vjp");
+  }
   void lower(Emitter& emitter, const Node& node) const {
     emitter.expand(node, forward(node.inputs));
   }
@@ -168,6 +175,9 @@ struct CustomVjp {
     inputs = joined(joined(inputs, backward_captures(wide)), bwd.captured);
     return make_all(CustomVjp{f.body, fwd.body, bwd.body, arguments}, inputs);
   }
+  void replay(const Arrays& x, const RunGraph& run) const {
+    run(function.outputs, function.leaves(), part(x, 0, function.parameters.size()), "custom_vjp");
+  }
   void lower(Emitter& emitter, const Node& node) const {
     emitter.expand(node, values(node.inputs));
   }
@@ -181,7 +191,7 @@ void check_types(std::string_view what, const ArrayTypes& got, const ArrayTypes&
     return "(" + text + ")";
   };
   throw ShapeError(std::string(what) + " gives " + list(got) + ", but must give " + list(wanted) +
-                   where_text());
+                   where_text() + ". Make it return these types");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <unordered_set>
 
+#include "src/functional/recharge.h"
 #include "src/ops/structural.h"
 
 namespace sturnus::internal {
@@ -52,7 +53,7 @@ Duals push_forward(const Arrays& outputs, const Arrays& roots, const Arrays& val
   std::vector<const Node*> nodes = dependents(outputs, roots);
   std::unordered_set<const Node*> needed = with_tangents(nodes, outputs);
   for (const Node* node : nodes) {
-    Blame blame(node->where);
+    Recharge recharge(node->where);
     Arrays x = value(node->inputs);
     Arrays y = node->op->apply(x);
     value.set(*node, y);
@@ -108,7 +109,7 @@ Arrays pull_back(const Arrays& outputs, const Arrays& cotangents, const Arrays& 
     if (!reached) continue;
     Mask mask;
     for (const Array& input : node.inputs) mask.push_back(linear.count(input.node().get()) > 0);
-    Blame blame(node.where);
+    Recharge recharge(node.where);
     Arrays back = node.op->transpose(ct, node.inputs, mask);
     for (std::size_t i = 0; i < back.size(); i++) {
       if (mask[i]) accumulate(node.inputs[i], back[i]);
@@ -159,7 +160,9 @@ void check_differentiable(std::string_view name, const Arrays& x) {
 
 void check_scalar(std::string_view name, const Array& y) {
   if (y.rank() == 0 && is_floating(y.dtype())) return;
+  std::string line = y.node()->where.str();
   throw ShapeError(std::string(name) + ": the function returns " + y.type().str() +
+                   (line.empty() ? line : " (made at " + line + ")") +
                    ", but a gradient is of one real number, such as f32[]. Reduce it, for instance "
                    "with sum, or use jacrev");
 }

@@ -1,4 +1,5 @@
 #include <sturnus/functional/emitter.h>
+#include <sturnus/runtime/host_callback.h>
 
 #include <algorithm>
 #include <array>
@@ -94,6 +95,19 @@ std::string mlir_integer(std::string_view name, std::int64_t value) {
   return std::string(name) + " = " + std::to_string(value) + " : i64";
 }
 
+std::string mlir_string(std::string_view name, std::string_view text) {
+  std::string result = std::string(name) + " = \"";
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    if (byte >= 32 && byte < 127 && c != '"' && c != '\\') {
+      result += c;
+    } else {
+      result += '\\' + hexadecimal(byte, 2).substr(2);
+    }
+  }
+  return result + "\"";
+}
+
 std::string Emitter::name_of(const Array& array) const {
   auto found = names_.find(array.node().get());
   if (found == names_.end()) throw Error("Emitter: a value is used before it is printed");
@@ -108,6 +122,28 @@ std::vector<std::string> Emitter::names_of(const Arrays& arrays) const {
 
 void Emitter::line(const Node& node, std::string_view hlo, std::string_view attributes) {
   line(node, hlo, names_of(node.inputs), types_of(node.inputs), "", attributes);
+}
+
+void Emitter::host_call(std::string_view callback, std::string_view parameter,
+                        const Arrays& arguments) {
+  std::vector<std::string> layouts;  // row-major
+  for (const Array& argument : arguments) {
+    std::vector<std::string> minor_to_major;
+    for (std::int64_t axis = argument.rank(); axis-- > 0;) {
+      minor_to_major.push_back(std::to_string(axis));
+    }
+    std::string axes = minor_to_major.empty() ? "" : "[" + joined(minor_to_major) + "]";
+    layouts.push_back("dense<" + axes + "> : tensor<" + std::to_string(argument.rank()) +
+                      "xindex>");
+  }
+  constexpr int typed_interface = 4;
+  text_ += "  \"stablehlo.custom_call\"(" + joined(names_of(arguments)) + ") {" +
+           mlir_string("call_target_name", host_callback_target) +
+           ", api_version = " + std::to_string(typed_interface) +
+           " : i32, has_side_effect = true, backend_config = {" +
+           mlir_string("callback", callback) + ", " + mlir_string("parameter", parameter) +
+           "}, operand_layouts = [" + joined(layouts) +
+           "], result_layouts = []} : " + mlir_types(types_of(arguments)) + " -> ()\n";
 }
 
 void Emitter::line(const Node& node, std::string_view hlo, const std::vector<std::string>& operands,

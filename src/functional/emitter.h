@@ -22,6 +22,8 @@ std::string mlir_number(double value, DType dtype);
 std::string mlir_integers(std::string_view name, const std::vector<std::int64_t>& values);
 /// name = 3 : i64
 std::string mlir_integer(std::string_view name, std::int64_t value);
+/// name = "text", whatever characters the text has
+std::string mlir_string(std::string_view name, std::string_view text);
 /// The shortest decimal that reads back as the same double.
 std::string shortest_text(double value);
 
@@ -33,6 +35,9 @@ class Emitter {
   /// inputs.
   void line(const Node& node, std::string_view hlo, const std::vector<std::string>& operands,
             const ArrayTypes& operand_types, std::string_view regions, std::string_view attributes);
+  /// A call of a function of the host, which gets `arguments` and the string `parameter`: see
+  /// runtime/host_callback.h.
+  void host_call(std::string_view callback, std::string_view parameter, const Arrays& arguments);
   /// A region whose arguments are `parameters` and that returns `outputs`.
   std::string region(const Arrays& parameters, const Arrays& outputs);
   /// A region without arguments that returns `outputs`, and sees everything printed before it.

@@ -1,5 +1,7 @@
+#include <sturnus/functional/debug_nans.h>
 #include <sturnus/functional/emitter.h>
 #include <sturnus/functional/evaluate.h>
+#include <sturnus/runtime/host_callback.h>
 #include <sturnus/runtime/log.h>
 
 #include <mutex>
@@ -23,6 +25,7 @@ class Programs {
       std::lock_guard lock(mutex_);
       if (auto found = programs_.find(key); found != programs_.end()) return found->second;
     }
+    if (text.find(host_callback_target) != text.npos) check_host_callbacks(device.owner());
     CompileOptions options;
     options.device_assignment = {{device.id()}};
     // Else the larger of 1 and NaN is 1.
@@ -98,7 +101,9 @@ Device device_of(const Arrays& outputs) {
 }  // namespace
 
 Arrays evaluate(const Arrays& outputs) {
-  return run(compile_graph("main", {}, outputs, {}, device_of(outputs)), {});
+  Arrays values = run(compile_graph("main", {}, outputs, {}, device_of(outputs)), {});
+  if (DebugNans::on()) check_values({{}, outputs}, {}, values);
+  return values;
 }
 
 }  // namespace sturnus::internal

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "src/functional/recharge.h"
+
 namespace sturnus {
 
 std::string Where::str() const {
@@ -143,6 +145,17 @@ Blame::Blame(Where where) : outermost_(!blamed) {
 Blame::~Blame() {
   if (outermost_) blamed = false;
 }
+
+Recharge::Recharge(Where where) : outer_blamed_(blamed), outer_(blame) {
+  if (where.line == 0) return;
+  blamed = true;
+  blame = where;
+}
+Recharge::~Recharge() {
+  blamed = outer_blamed_;
+  blame = outer_;
+}
+
 Where Blame::current() { return blamed ? blame : Where{}; }
 
 std::string where_text() {
@@ -153,8 +166,8 @@ std::string where_text() {
 Arrays emit(std::unique_ptr<const Op> op, const Arrays& inputs) {
   for (const Array& input : inputs) {
     if (input.empty()) {
-      throw Error(std::string(op->name()) +
-                  ": an argument is an empty array. Assign it a value first");
+      throw Error(std::string(op->name()) + ": an argument is an empty array" + where_text() +
+                  ". Assign it a value first");
     }
   }
   if (Array simpler = op->simplify(inputs); !simpler.empty()) return {simpler};
@@ -195,7 +208,8 @@ std::vector<OpFacts> known_ops() {
 }
 
 void throw_no_rule(std::string_view rule, std::string_view op) {
-  throw Error(std::string(op) + ": this operation has no " + std::string(rule) + " rule");
+  throw Error(std::string(op) + ": this operation has no " + std::string(rule) + " rule" +
+              where_text() + ". Give the function one with custom_jvp or custom_vjp");
 }
 
 ArrayTypes types_of(const Arrays& arrays) {
@@ -367,7 +381,7 @@ Arrays substitute(const Arrays& outputs, const Arrays& from, const Arrays& to) {
   Image image;
   for (std::size_t i = 0; i < from.size(); i++) image.set(from[i], to[i]);
   for (const Node* node : dependents(outputs, from)) {
-    Blame blame(node->where);
+    Recharge recharge(node->where);
     image.set(*node, node->op->apply(image(node->inputs)));
   }
   return image(outputs);

@@ -49,6 +49,11 @@ using ArrayTypes = std::vector<ArrayType>;
 /// zero.
 using Series = Arrays;
 
+/// Values of the graph `outputs` when those of `leaves` are `values`, all concrete. `place` says
+/// which run of the graph it is, for messages: "iteration 3 of scan".
+using RunGraph = std::function<Arrays(const Arrays& outputs, const Arrays& leaves,
+                                      const Arrays& values, const std::string& place)>;
+
 /// What the graph knows of an op: its parameters' identity and its rules. Ops are plain structs in
 /// src/ops; op.h makes an Op of each. A null Array stands for a zero tangent or cotangent, and for
 /// "nothing" in the result of `simplify`.
@@ -88,6 +93,9 @@ class Op {
   /// If the op on x is a part of `other` on other_x: the results of both, from one loop. Else
   /// nothing.
   virtual Arrays run_within(const Arrays& x, const Op& other, const Arrays& other_x) const = 0;
+  /// Computes the op on concrete inputs, one after another of the graphs that it is made of; ops
+  /// that are made of none do nothing. To find what goes wrong inside loops and branches.
+  virtual void replay(const Arrays& x, const RunGraph& run) const = 0;
   /// Prints the op as StableHLO.
   virtual void lower(Emitter& emitter, const Node& node) const = 0;
 };

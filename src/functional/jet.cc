@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "src/functional/lists.h"
+#include "src/functional/recharge.h"
 
 namespace sturnus::internal {
 namespace {
@@ -145,7 +146,7 @@ void Taylor::classify(const Node& node, Progress& progress) {
 }
 
 Arrays Taylor::advance(const Node& node, Progress& progress, std::size_t k) {
-  Blame blame(node.where);
+  Recharge recharge(node.where);
   Arrays x, dx, y;
   for (const Array& input : node.inputs) x.push_back(coefficient(input, 0));
   if (k == 0) return node.op->apply(x);

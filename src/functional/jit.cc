@@ -6,13 +6,9 @@
 namespace sturnus::internal {
 namespace {
 
-// Programs of this size take XLA minutes; a loop that was unrolled while tracing is the usual
-// cause.
-constexpr std::size_t huge = 50'000;
-
-void warn_if_huge(const Arrays& outputs) {
+void warn_if_huge(const Arrays& outputs, std::size_t limit) {
   std::size_t count = reachable(outputs).size();
-  if (count < huge) return;
+  if (count <= limit) return;
   log(LogLevel::warning, "jit: the traced program has " + std::to_string(count) +
                              " operations, and XLA will take long to compile it. A C++ loop is "
                              "traced once per pass: use scan or fori_loop, which are traced once");
@@ -34,12 +30,23 @@ Arrays JitCache::Entry::run(const TreeScan& arguments) const {
       list.push_back(&moved.back());
     }
   }
-  return internal::run(compiled, std::move(list), donate);
+  return run_buffers(std::move(list));
+}
+
+Arrays JitCache::Entry::run_buffers(std::vector<const Buffer*> arguments) const {
+  if (!DebugNans::on() || graph == nullptr) {
+    return internal::run(compiled, std::move(arguments), donate);
+  }
+  // Nothing is donated, since what is wrong is found by computing it again.
+  Arrays results = internal::run(compiled, arguments);
+  check_values(*graph, arguments, results);
+  return results;
 }
 
 std::shared_ptr<const JitCache::Entry> JitCache::find(const TreeSchema& schema,
                                                       const TreeScan& scan) const {
   auto fits = [&](const Entry& entry) {
+    if (DebugNans::on() && entry.graph == nullptr) return false;
     if (!entry.structure.fits(schema, scan.open, scan.text)) return false;
     for (std::size_t i = 0; i < scan.leaves.size(); i++) {
       if (scan.leaf<Array>(i).type() != entry.types[i]) return false;
@@ -64,7 +71,7 @@ std::shared_ptr<const JitCache::Entry> JitCache::add(
     parameters = placeholders(types, "jit");
     outputs = f(parameters);
   }
-  warn_if_huge(outputs);
+  warn_if_huge(outputs, options_.warn_above);
   Device device = options_.device       ? *options_.device
                   : scan.leaves.empty() ? default_device()
                                         : scan.leaf<Array>(0).device();
@@ -73,9 +80,13 @@ std::shared_ptr<const JitCache::Entry> JitCache::add(
     if (donors[i]) donate.push_back(static_cast<int>(i));
   }
   Compiled compiled = compile_graph("jit", parameters, outputs, donors, device);
-  auto entry =
-      std::make_shared<const Entry>(Entry{def_of(schema, scan), std::move(types),
-                                          std::move(compiled), std::move(donate), like(), device});
+  std::shared_ptr<const TracedGraph> graph;
+  if (DebugNans::on()) {
+    graph = std::make_shared<const TracedGraph>(TracedGraph{parameters, outputs});
+  }
+  auto entry = std::make_shared<const Entry>(Entry{def_of(schema, scan), std::move(types),
+                                                   std::move(compiled), std::move(donate), like(),
+                                                   device, std::move(graph)});
   std::lock_guard lock(mutex_);
   entries_.insert(entries_.begin(), entry);
   return entry;
@@ -85,7 +96,8 @@ Mask donor_leaves(const std::vector<int>& donate, const std::vector<std::size_t>
   for (int argument : donate) {
     if (argument >= 0 && static_cast<std::size_t>(argument) < counts.size()) continue;
     throw Error("jit: donate names argument " + std::to_string(argument) +
-                ", the function is called with " + std::to_string(counts.size()));
+                ", the function is called with " + std::to_string(counts.size()) +
+                " arguments, numbered from 0. Name one of these");
   }
   Mask mask;
   for (std::size_t i = 0; i < counts.size(); i++) {

@@ -1,6 +1,7 @@
 // Functions compiled as one program.
 #pragma once
 
+#include <sturnus/functional/debug_nans.h>
 #include <sturnus/functional/flat.h>
 #include <sturnus/functional/program.h>
 
@@ -17,6 +18,9 @@ struct JitOptions {
   /// Where the program runs; arguments that are elsewhere are copied there. Default: where the
   /// first array of the arguments is.
   std::optional<Device> device = {};
+  /// Traced programs with more operations than this are warned of in the log: XLA takes minutes for
+  /// them, and a C++ loop that was traced pass by pass is the usual cause.
+  std::size_t warn_above = 50'000;
 };
 
 namespace internal {
@@ -31,8 +35,10 @@ class JitCache {
     std::vector<int> donate;
     std::shared_ptr<const void> like;  // a result whose leaves are filled in
     Device device;
+    std::shared_ptr<const TracedGraph> graph;  // only when traced under DebugNans
 
     Arrays run(const TreeScan& arguments) const;
+    Arrays run_buffers(std::vector<const Buffer*> arguments) const;
   };
 
   explicit JitCache(JitOptions options) : options_(std::move(options)) {}

@@ -32,7 +32,7 @@ void check_types(std::string_view name, std::string_view what, const Arrays& got
   if (got.size() != wanted.size()) {
     throw TreeError(std::string(name) + ": " + std::to_string(got.size()) + " " +
                     std::string(what) + "s were given, " + std::to_string(wanted.size()) +
-                    " are needed");
+                    " are needed. Give one for each array");
   }
   for (std::size_t i = 0; i < got.size(); i++) {
     if (got[i].type() == wanted[i]) continue;

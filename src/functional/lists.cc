@@ -124,4 +124,9 @@ Mask fixed_point(Mask mask, const std::function<Mask(const Mask&)>& step) {
   }
 }
 
+Arrays traced(const std::function<Arrays()>& f) {
+  Trace trace;
+  return f();
+}
+
 }  // namespace sturnus::internal

@@ -29,6 +29,8 @@ Arrays all_mapped(Arrays values, const Mask& mask, const Mask& wanted, std::int6
 ArrayTypes mapped_types(ArrayTypes types, const Mask& mask, std::int64_t n);
 /// Marks the series that move: that have more than their coefficient 0.
 Mask moving(const std::vector<Series>& series);
+/// The graph that f builds, also of concrete arrays.
+Arrays traced(const std::function<Arrays()>& f);
 /// Series as a flat list: coefficients 0 of all, then the others of those that `moves` marks.
 Arrays packed(const std::vector<Series>& series, const Mask& moves);
 std::vector<Series> unpacked(const Arrays& flat, const Mask& moves, std::size_t order);

@@ -9,8 +9,9 @@
 namespace sturnus::internal {
 
 /// Repeats `body` on the carried values while `condition` holds. Differentiable in forward mode.
+/// The loop itself, but not what its functions do, is charged to the line `where`.
 Arrays while_loop(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
-                  const std::vector<std::string>& paths);
+                  const std::vector<std::string>& paths, Where where);
 
 struct ScanResult {
   Arrays carry;
@@ -21,14 +22,15 @@ struct ScanResult {
 /// stacked along a new axis 0. `carried` is the number of carried values.
 ScanResult scan(std::string_view name, const FlatFunction& body, const Arrays& start,
                 const Arrays& xs, std::int64_t length, bool reverse,
-                const std::vector<std::string>& paths);
+                const std::vector<std::string>& paths, Where where);
 
 /// The same inside a trace, for the rules of other ops.
 Arrays make_while(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
-                  const std::vector<std::string>& paths = {});
+                  const std::vector<std::string>& paths = {}, Where where = {});
 ScanResult make_scan(const std::function<Arrays(const Arrays& carry, const Arrays& x)>& f,
                      const Arrays& start, const Arrays& xs, std::int64_t length, bool reverse,
-                     std::string_view name = "scan", const std::vector<std::string>& paths = {});
+                     std::string_view name = "scan", const std::vector<std::string>& paths = {},
+                     Where where = {});
 /// Throws unless what a loop carries keeps its types. `paths` names the leaves.
 void check_carry(std::string_view loop, const ArrayTypes& in, const ArrayTypes& out,
                  const std::vector<std::string>& paths);
@@ -37,7 +39,7 @@ void check_carry(std::string_view loop, const ArrayTypes& in, const ArrayTypes& 
 Arrays associative_scan(const FlatFunction& combine, const Arrays& xs, bool reverse);
 
 /// The common extent of axis 0. Throws ShapeError when there is none.
-std::int64_t common_length(std::string_view function, const Arrays& xs);
+std::int64_t common_length(std::string_view function, const Arrays& xs, Where where = {});
 /// lower, lower + 1, ..., upper - 1 as i32.
 Array counting(std::int64_t lower, std::int64_t upper);
 Array is_below(const Array& i, const Array& end);

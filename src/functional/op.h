@@ -231,6 +231,9 @@ class OpOf final : public Op {
     }
     return {};
   }
+  void replay(const Arrays& x, const RunGraph& run) const override {
+    if constexpr (requires { p_.replay(x, run); }) p_.replay(x, run);
+  }
   void lower(Emitter& emitter, const Node& node) const override {
     if constexpr (requires { p_.lower(emitter, node); }) {
       p_.lower(emitter, node);

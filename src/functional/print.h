@@ -13,4 +13,9 @@ namespace sturnus::internal {
 std::string print_graph(const Arrays& parameters, const std::vector<std::string>& names,
                         const Arrays& outputs);
 
+/// One element in the host's memory, as short as reads back the same (f64: eight digits).
+std::string print_element(DType dtype, const void* element);
+/// Elements in the host's memory, as NumPy prints them.
+std::string print_elements(const ArrayType& type, const void* elements);
+
 }  // namespace sturnus::internal

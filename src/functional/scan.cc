@@ -6,6 +6,7 @@
 #include <sturnus/ops/index.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 
 #include "src/functional/body.h"
@@ -35,6 +36,7 @@ struct Scan {
   Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
   std::vector<Series> jet(const std::vector<Series>& x) const;
   Arrays run_within(const Arrays& x, const Scan& other, const Arrays& other_x) const;
+  void replay(const Arrays& x, const RunGraph& run) const;
   void lower(Emitter& emitter, const Node& node) const;
 
   std::size_t count() const { return static_cast<std::size_t>(carried); }
@@ -64,10 +66,12 @@ ArrayTypes slice_types(const Arrays& xs) {
 
 ScanResult make_scan(const std::function<Arrays(const Arrays& carry, const Arrays& x)>& f,
                      const Arrays& start, const Arrays& xs, std::int64_t length, bool reverse,
-                     std::string_view name, const std::vector<std::string>& paths) {
+                     std::string_view name, const std::vector<std::string>& paths, Where where) {
   Arrays carry = placeholders(types_of(start), name);
   Arrays slices = placeholders(slice_types(xs), name);
   Arrays outputs = f(carry, slices);
+  std::optional<Blame> blame;
+  if (where.line != 0) blame.emplace(where);
   check_carry(name, types_of(start), types_of(part(outputs, 0, start.size())), paths);
   if (length == 0) {
     Arrays none;
@@ -375,6 +379,18 @@ Arrays Scan::run_within(const Arrays& x, const Scan& other, const Arrays& other_
   return joined(own, joined(all.carry, part(all.stacked, 0, stacked)));
 }
 
+void Scan::replay(const Arrays& x, const RunGraph& run) const {
+  Arrays values = carry(x);
+  for (std::int64_t step = 0; step < length; step++) {
+    std::int64_t i = reverse ? length - 1 - step : step;
+    Arrays slices;
+    for (const Array& all : xs(x)) slices.push_back(dynamic_index(all, Array(i)));
+    Arrays outputs = run(body.outputs, body.leaves(), joined(joined(captures(x), values), slices),
+                         "iteration " + std::to_string(i) + " of scan");
+    values = part(outputs, 0, count());
+  }
+}
+
 // As a while loop over a counter, with slices read from the xs and written into the ys.
 void Scan::lower(Emitter& emitter, const Node& node) const {
   const Arrays& x = node.inputs;
@@ -411,31 +427,34 @@ void Scan::lower(Emitter& emitter, const Node& node) const {
 
 ScanResult scan(std::string_view name, const FlatFunction& body, const Arrays& start,
                 const Arrays& xs, std::int64_t length, bool reverse,
-                const std::vector<std::string>& paths) {
+                const std::vector<std::string>& paths, Where where) {
   ScanResult result;
   {
     Trace trace;
     result = make_scan(
         [&](const Arrays& carry, const Arrays& slices) { return body(joined(carry, slices)); },
-        start, xs, length, reverse, name, paths);
+        start, xs, length, reverse, name, paths, where);
   }
   Arrays all = settle(joined(result.carry, result.stacked));
   return {part(all, 0, start.size()), part(all, start.size(), all.size() - start.size())};
 }
 
-std::int64_t common_length(std::string_view function, const Arrays& xs) {
+std::int64_t common_length(std::string_view function, const Arrays& xs, Where where) {
+  Blame blame(where);
   std::optional<std::int64_t> length;
   for (const Array& x : xs) {
     std::int64_t extent = x.rank() == 0 ? -1 : x.shape()[0];
     if (extent < 0 || (length && *length != extent)) {
       throw ShapeError(std::string(function) + ": " + x.type().str() +
                        " cannot be taken apart along " + "axis 0" +
-                       (length ? " in " + std::to_string(*length) + " steps" : "") +
-                       ". All xs need the same extent there");
+                       (length ? " in " + std::to_string(*length) + " steps" : "") + where_text() +
+                       ". Give all xs the same extent there");
     }
     length = extent;
   }
-  if (!length) throw ShapeError(std::string(function) + ": xs has no arrays. Use fori_loop");
+  if (!length)
+    throw ShapeError(std::string(function) + ": xs has no arrays" + where_text() +
+                     ". Use fori_loop");
   return *length;
 }
 

@@ -3,6 +3,7 @@
 #include <sturnus/functional/transform.h>
 #include <sturnus/ops/creation.h>
 
+#include "src/functional/recharge.h"
 #include "src/ops/structural.h"
 
 namespace sturnus::internal {
@@ -12,7 +13,7 @@ Arrays spread(const Arrays& outputs, const Arrays& roots, const Arrays& values, 
   Image image;
   for (std::size_t i = 0; i < roots.size(); i++) image.set(roots[i], values[i]);
   for (const Node* node : dependents(outputs, roots)) {
-    Blame blame(node->where);
+    Recharge recharge(node->where);
     Mask mapped;
     for (const Array& input : node->inputs) mapped.push_back(image.has(input));
     image.set(*node, node->op->batch(image(node->inputs), mapped, n));

@@ -40,7 +40,7 @@ std::vector<std::int64_t> MapAxis::of_leaves(std::string_view what, const TreeDe
     std::string known;
     for (const std::string& path : paths) known += (known.empty() ? "" : ", ") + path;
     throw TreeError("vmap: " + std::string(what) + " names " + part +
-                    ", which leads to no array of the tree; there are " + known);
+                    ", which leads to no array of the tree. Name a part of one of " + known);
   }
   return axes;
 }

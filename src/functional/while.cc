@@ -4,6 +4,8 @@
 #include <sturnus/functional/tree_def.h>
 #include <sturnus/ops/reduce.h>
 
+#include <optional>
+
 #include "src/functional/body.h"
 #include "src/functional/lists.h"
 #include "src/ops/elementwise.h"
@@ -14,7 +16,8 @@ void check_carry(std::string_view loop, const ArrayTypes& in, const ArrayTypes& 
                  const std::vector<std::string>& paths) {
   if (in.size() != out.size()) {
     throw TreeError(std::string(loop) + ": the carry has " + std::to_string(in.size()) +
-                    " arrays going in and " + std::to_string(out.size()) + " coming out");
+                    " arrays going in and " + std::to_string(out.size()) + " coming out" +
+                    where_text() + ". Make both the same tree");
   }
   for (std::size_t i = 0; i < in.size(); i++) {
     if (in[i] == out[i]) continue;
@@ -36,13 +39,13 @@ struct While {
   ArrayTypes infer(const Arrays& x) const { return types_of(carry(x)); }
   Arrays jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const;
   Arrays transpose(const Arrays&, const Arrays&, const Mask&) const {
-    throw Error(
-        "while_loop: reverse mode needs to know how many iterations there are. Use scan, or "
-        "fori_loop with fixed bounds, or forward mode (jvp)");
+    throw Error("while_loop: reverse mode needs to know how many iterations there are" +
+                where_text() + ". Use scan, or fori_loop with fixed bounds, or forward mode (jvp)");
   }
   Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
   std::vector<Series> jet(const std::vector<Series>& x) const;
   Arrays run_within(const Arrays& x, const While& other, const Arrays& other_x) const;
+  void replay(const Arrays& x, const RunGraph& run) const;
   void lower(Emitter& emitter, const Node& node) const;
 
   Arrays carry(const Arrays& x) const { return part(x, 0, count()); }
@@ -59,15 +62,17 @@ struct While {
 }  // namespace
 
 Arrays make_while(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
-                  const std::vector<std::string>& paths) {
+                  const std::vector<std::string>& paths, Where where) {
   Arrays roots = placeholders(types_of(start), "while_loop");
   Arrays go_on = condition(roots);
+  Arrays next = body(roots);
+  std::optional<Blame> blame;
+  if (where.line != 0) blame.emplace(where);
   if (go_on.size() != 1 || go_on[0].type() != ArrayType{DType::boolean, {}}) {
     throw ShapeError("while_loop: the condition gives " +
                      (go_on.empty() ? "nothing" : go_on[0].type().str()) +
                      ", but must give one bool[]" + where_text() + ". Reduce it with any or all");
   }
-  Arrays next = body(roots);
   check_carry("while_loop", types_of(start), types_of(next), paths);
   Closed closed_condition = close(go_on, roots);
   Closed closed_body = close(next, roots);
@@ -199,6 +204,17 @@ Arrays While::run_within(const Arrays& x, const While& other, const Arrays& othe
   return joined(result, all);
 }
 
+void While::replay(const Arrays& x, const RunGraph& run) const {
+  Arrays values = carry(x);
+  for (std::int64_t i = 0;; i++) {
+    std::string place = "iteration " + std::to_string(i) + " of while_loop";
+    Arrays go_on =
+        run(condition.outputs, condition.leaves(), joined(values, condition_captures(x)), place);
+    if (!go_on[0].item<bool>()) return;
+    values = run(body.outputs, body.leaves(), joined(values, body_captures(x)), place);
+  }
+}
+
 void While::lower(Emitter& emitter, const Node& node) const {
   // The regions of StableHLO's while capture nothing: what is fixed is carried along.
   Arrays parameters = placeholders(types_of(node.inputs), "while_loop");
@@ -212,11 +228,11 @@ void While::lower(Emitter& emitter, const Node& node) const {
 }  // namespace
 
 Arrays while_loop(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
-                  const std::vector<std::string>& paths) {
+                  const std::vector<std::string>& paths, Where where) {
   Arrays results;
   {
     Trace trace;
-    results = make_while(condition, body, start, paths);
+    results = make_while(condition, body, start, paths, where);
   }
   return settle(std::move(results));
 }

@@ -70,6 +70,12 @@ std::size_t size_asked_for(std::string_view message, std::string_view name,
   return size;
 }
 
+const PJRT_Extension_Base* Api::extension(PJRT_Extension_Type type) const {
+  const PJRT_Extension_Base* extension = table_->extension_start;
+  while (extension != nullptr && extension->type != type) extension = extension->next;
+  return extension;
+}
+
 void Api::throw_missing(std::string_view function) const {
   throw RuntimeError(std::string(function), ErrorCode::unimplemented,
                      "the plugin " + plugin_ + " (PJRT API " + std::to_string(major()) + "." +

@@ -82,6 +82,9 @@ class Api {
   int major() const { return table_->pjrt_api_version.major_version; }
   int minor() const { return table_->pjrt_api_version.minor_version; }
 
+  /// The plugin's extension of this type, or null.
+  const PJRT_Extension_Base* extension(PJRT_Extension_Type type) const;
+
   template <auto Member>
   bool has() const {
     // The table of an older plugin is shorter than ours: never read past its end.

@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <sturnus/runtime/error.h>
+#include <sturnus/runtime/host_callback.h>
 #include <sturnus/runtime/log.h>
 #include <sturnus/runtime/plugin.h>
 #include <sturnus/runtime/plugin_search.h>
@@ -22,6 +23,7 @@ struct Plugin::State {
   std::filesystem::path path;
   internal::Api api;
   NamedValues attributes;
+  std::string no_host_callbacks;
 };
 
 namespace {
@@ -138,6 +140,7 @@ Plugin Plugin::load(const std::filesystem::path& file) {
   } catch (const RuntimeError& error) {  // a plugin that says nothing of itself may still work
     log(LogLevel::info, path.string() + ": " + error.what());
   }
+  state->no_host_callbacks = internal::register_host_callbacks(state->api);
   loaded.emplace(path, state);
   return Plugin(state);
 }
@@ -146,6 +149,7 @@ ApiVersion Plugin::header_version() { return {PJRT_API_MAJOR, PJRT_API_MINOR}; }
 const std::filesystem::path& Plugin::path() const { return state_->path; }
 ApiVersion Plugin::api_version() const { return {state_->api.major(), state_->api.minor()}; }
 const NamedValues& Plugin::attributes() const { return state_->attributes; }
+const std::string& Plugin::no_host_callbacks() const { return state_->no_host_callbacks; }
 const internal::Api& Plugin::api() const { return state_->api; }
 
 std::string Plugin::stablehlo_version() const {

@@ -41,6 +41,8 @@ class Plugin {
   std::string stablehlo_version() const;
   /// What the plugin says of itself; may be empty.
   const NamedValues& attributes() const;
+  /// Why its programs cannot call functions of the host; empty when they can.
+  const std::string& no_host_callbacks() const;
 
   const internal::Api& api() const;
 

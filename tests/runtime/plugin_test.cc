@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sturnus/runtime/error.h>
+#include <sturnus/runtime/host_callback.h>
 #include <sturnus/runtime/log.h>
 #include <sturnus/runtime/plugin.h>
 
@@ -86,6 +87,15 @@ TEST(Plugin, IsToldToKeepQuietUnlessTheUserSaysOtherwise) {
   Variable chosen("TF_CPP_MIN_LOG_LEVEL", "0");
   fake().load();
   EXPECT_STREQ(std::getenv("TF_CPP_MIN_LOG_LEVEL"), "0");
+}
+
+TEST(Plugin, WithoutForeignFunctionsCannotCallTheHost) {
+  Plugin plugin = fake().load();
+  EXPECT_EQ(plugin.no_host_callbacks(), "it has no foreign function interface");
+  EXPECT_EQ(error_of<Error>([&] { internal::check_host_callbacks(Client::create(plugin)); }),
+            "host callback: programs of the plugin " + plugin.path().string() +
+                " cannot call functions of the host: it has no foreign function interface. Run the "
+                "function on the CPU, or without debug_print");
 }
 
 // --------------------------------------------------------------------------------- versions
