@@ -30,12 +30,9 @@ Row unary(std::string name, Unary f, double (*reference)(double), double low = -
 Row binary(std::string name, Binary f, double (*reference)(double, double), double low = -1.5,
            double high = 1.5, int order = 3);
 
-/// All rows.
-/// Rows by family, which op_table joins.
-std::vector<Row> linalg_rows();
-std::vector<Row> random_rows();
-
-const std::vector<Row>& op_table();
+/// All rows, in two halves: ops that are one of StableHLO's or a few, and loops and large programs.
+std::vector<Row> direct_rows();
+std::vector<Row> iterative_rows();
 
 /// The rows of single families.
 std::vector<Row> complex_rows();
