@@ -60,7 +60,11 @@ class LiveNodes {
   std::shared_ptr<const Node> find_or_add(std::unique_ptr<const Op> op, const Arrays& inputs,
                                           Where where) {
     std::size_t hash = hash_of(*op, inputs);
-    if (auto node = find(hash, *op, inputs)) return node;
+    std::vector<std::shared_ptr<const Node>> released_after_unlock;
+    {
+      std::lock_guard lock(mutex_);
+      if (auto node = find(hash, *op, inputs, released_after_unlock)) return node;
+    }
     // Outside the lock: infer may throw, and may itself make nodes.
     ArrayTypes types = op->infer(inputs);
     auto* made = new Node;
@@ -72,6 +76,9 @@ class LiveNodes {
     made->hash = hash;
     made->id = next_id_++;
     std::lock_guard lock(mutex_);
+    // Another thread may have made it meanwhile; equal nodes must stay one.
+    auto same = find(hash, *made->op, inputs, released_after_unlock);
+    if (same != nullptr) return same;
     nodes_.emplace(hash, Entry{made, node});
     return node;
   }
@@ -82,9 +89,11 @@ class LiveNodes {
     std::weak_ptr<const Node> node;
   };
 
-  std::shared_ptr<const Node> find(std::size_t hash, const Op& op, const Arrays& inputs) {
-    std::vector<std::shared_ptr<const Node>> released_after_unlock;
-    std::lock_guard lock(mutex_);
+  // Needs the lock. Nodes that only were looked at go into `released_after_unlock`: the last to let
+  // go of a node takes it out of the table, for which it needs the lock itself.
+  std::shared_ptr<const Node> find(
+      std::size_t hash, const Op& op, const Arrays& inputs,
+      std::vector<std::shared_ptr<const Node>>& released_after_unlock) {
     auto [begin, end] = nodes_.equal_range(hash);
     for (auto it = begin; it != end; ++it) {
       std::shared_ptr<const Node> node = it->second.node.lock();
