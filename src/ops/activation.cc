@@ -7,7 +7,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "src/ops/associative.h"
 #include "src/ops/elementwise.h"
 
 namespace sturnus {

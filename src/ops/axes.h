@@ -46,6 +46,11 @@ inline Axes prepended(std::int64_t first, Axes axes) {
   return axes;
 }
 
+inline Axes joined(Axes a, const Axes& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
 inline Axes inverse(const Axes& permutation) {
   Axes result(permutation.size());
   for (std::size_t i = 0; i < permutation.size(); i++) {

@@ -9,11 +9,6 @@ namespace sturnus {
 namespace internal {
 namespace {
 
-Axes joined(Axes a, const Axes& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
 struct Dot {
   static constexpr std::string_view name = "dot", hlo = "dot_general";
   Axes left_batch, right_batch, left_sum, right_sum;

@@ -8,7 +8,6 @@
 #include <map>
 #include <string>
 
-#include "src/ops/associative.h"
 #include "src/ops/promotion.h"
 #include "src/ops/structural.h"
 

@@ -11,11 +11,6 @@ namespace sturnus {
 namespace internal {
 namespace {
 
-Axes joined(Axes a, const Axes& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
 // Axes of x along which slices extend, in the order of the offset axes.
 Axes window_axes(std::int64_t rank, const Axes& collapsed, const Axes& x_batch) {
   return complement(rank, joined(collapsed, x_batch));

@@ -170,8 +170,7 @@ struct Svd {
   ArrayTypes infer(const Arrays& x) const {
     std::int64_t n = columns_of(x[0]);
     Shape stack = stack_of(x[0]);
-    return {
-        x[0].type(), {x[0].dtype(), appended(stack, {n})}, {x[0].dtype(), appended(stack, {n, n})}};
+    return {x[0].type(), {x[0].dtype(), joined(stack, {n})}, {x[0].dtype(), joined(stack, {n, n})}};
   }
   // With c = u^T da v and f[i, j] = 1 / (s[j]^2 - s[i]^2) off the diagonal: ds = diag(c),
   // du = u (f (c s + s c^T)) + (1 - u u^T) da v / s, dv = v (f (s c + c^T s)).

@@ -53,15 +53,15 @@ Array symmetrized(const Array& a) { return 0.5 * (a + transposed(a)); }
 
 Array diagonal_matrix(const Array& v) {
   std::int64_t n = v.shape().back();
-  Array wide = broadcast(v, appended(v.shape(), {n}), iota_axes(v.rank()));
+  Array wide = broadcast(v, joined(v.shape(), {n}), iota_axes(v.rank()));
   return select(beside_diagonal(wide.shape()) == 0, wide, zeros_of(wide.type()));
 }
 
 Array identity(const Shape& stack, std::int64_t rows, std::int64_t columns, DType dtype) {
-  return convert(beside_diagonal(appended(stack, {rows, columns})) == 0, dtype);
+  return convert(beside_diagonal(joined(stack, {rows, columns})) == 0, dtype);
 }
 
-Array as_column(const Array& v) { return reshape_to(v, appended(v.shape(), {1})); }
+Array as_column(const Array& v) { return reshape_to(v, joined(v.shape(), {1})); }
 
 Array as_row(const Array& v) {
   Shape shape = v.shape();

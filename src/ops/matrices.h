@@ -13,10 +13,6 @@ inline std::int64_t rows_of(const Array& a) { return a.shape()[a.shape().size() 
 inline std::int64_t columns_of(const Array& a) { return a.shape().back(); }
 /// The extents of the stack.
 inline Shape stack_of(const Array& a) { return {a.shape().begin(), a.shape().end() - 2}; }
-inline Shape appended(Shape shape, const Shape& more) {
-  shape.insert(shape.end(), more.begin(), more.end());
-  return shape;
-}
 
 /// The operand as floating-point matrices. Throws ShapeError or DtypeError when it is none.
 Array to_matrices(std::string_view function, const Operand& operand);

@@ -56,7 +56,7 @@ struct Qr {
   ArrayTypes infer(const Arrays& x) const {
     std::int64_t m = rows_of(x[0]), n = columns_of(x[0]), k = std::min(m, n);
     Shape stack = stack_of(x[0]);
-    return {{x[0].dtype(), appended(stack, {m, k})}, {x[0].dtype(), appended(stack, {k, n})}};
+    return {{x[0].dtype(), joined(stack, {m, k})}, {x[0].dtype(), joined(stack, {k, n})}};
   }
   // With c = q^T da r^-1 and the antisymmetric w of its lower triangle:
   // dq = q (w - c) + da r^-1, dr = (c - w) r.

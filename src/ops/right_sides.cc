@@ -19,8 +19,8 @@ Equation::Equation(std::string_view function, const Operand& left, const Operand
                      ". It needs as many rows");
   }
   Shape stack = broadcast_shapes(function, {dtype, stack_of(a)}, {dtype, stack_of(b)});
-  a = broadcast_to_shape(function, a, appended(stack, {rows_of(a), rows_of(a)}));
-  b = broadcast_to_shape(function, b, appended(stack, {rows_of(b), columns_of(b)}));
+  a = broadcast_to_shape(function, a, joined(stack, {rows_of(a), rows_of(a)}));
+  b = broadcast_to_shape(function, b, joined(stack, {rows_of(b), columns_of(b)}));
 }
 
 Array Equation::shaped(const Array& x) const {

@@ -4,7 +4,6 @@
 #include <sturnus/ops/softmax.h>
 #include <sturnus/ops/transcendental.h>
 
-#include "src/ops/associative.h"
 #include "src/ops/elementwise.h"
 
 namespace sturnus {
