@@ -1,0 +1,363 @@
+#include <sturnus/functional/control_flow.h>
+#include <sturnus/functional/grad.h>
+#include <sturnus/functional/jacobian.h>
+#include <sturnus/functional/jit.h>
+#include <sturnus/functional/vmap.h>
+#include <sturnus/inference/ensemble.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/rearrange.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
+#include <sturnus/ops/transcendental.h>
+#include <sturnus/runtime/error.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace sturnus {
+namespace {
+
+Array constant(const std::vector<double>& values, Shape shape, DType dtype) {
+  if (dtype == DType::f64) return array(values, std::move(shape));
+  return array(std::vector<float>(values.begin(), values.end()), std::move(shape));
+}
+
+/// f(member, point) of all members at all points, [members, points, ...].
+template <class F>
+Array everywhere(const F& f, const Member& members, const Array& points, bool per_member = false) {
+  auto at_points = vmap(f, {.in_axes = {none, 0}});
+  return vmap(at_points, {.in_axes = {0, per_member ? MapAxis(0) : MapAxis(none)}})(members,
+                                                                                    points);
+}
+
+Array rows(const Array& x) { return x.rank() == 2 ? x : reshape(x, {x.shape()[0], -1}); }
+
+void fill_from_problem(const Problem& problem, EnsembleOptions& options) {
+  Network& network = options.network;
+  network.inputs = problem.inputs();
+  network.outputs = problem.outputs();
+  if (network.input_low.empty()) {
+    network.input_low = problem.low;
+    network.input_high = problem.high;
+  }
+  if (network.output_low == -1 && network.output_high == 1) {
+    auto [low, high] = std::minmax_element(problem.data.y.begin(), problem.data.y.end());
+    // A single measurement has no range of its own.
+    double margin = *low < *high ? 0 : std::max(problem.noise_sd, std::abs(*low));
+    network.output_low = *low - margin;
+    network.output_high = *high + margin;
+  }
+}
+
+void check(const EnsembleOptions& options, const Problem& problem) {
+  if (options.members < 1) {
+    throw Error("Ensemble: " + std::to_string(options.members) + " members. Give at least 1");
+  }
+  if (options.members == 1 && !options.repulsion.seen.empty()) {
+    throw Error(
+        "Ensemble: repulsion with 1 member, which has nobody to keep away from. Give more members "
+        "or the variant none");
+  }
+  if (options.dtype != DType::f32 && options.dtype != DType::f64) {
+    throw Error("Ensemble: element type " + std::string(name_of(options.dtype)) +
+                ". Use f32 or f64");
+  }
+  options.network.check();
+  options.collocation.check(problem.inputs());
+  options.optimizer.check();
+  options.residual_weight.check("Ensemble, residual_weight");
+  const std::vector<double>& points = options.repulsion.points;
+  const std::vector<Seen>& seen = options.repulsion.seen;
+  bool wants_points = std::find(seen.begin(), seen.end(), Seen::point_values) != seen.end();
+  auto inputs = static_cast<std::size_t>(problem.inputs());
+  if (wants_points && (points.empty() || points.size() % inputs != 0)) {
+    throw Error("Ensemble: repulsion at points, of which " + std::to_string(points.size()) +
+                " numbers are given. Give " + std::to_string(inputs) + " for each point");
+  }
+}
+
+}  // namespace
+
+struct Ensemble::Implementation {
+  Problem problem;
+  EnsembleOptions options;
+
+  std::int64_t measured() const { return static_cast<std::int64_t>(problem.data.y.size()); }
+  /// 2 sigma^2 / N_d: with it the loss is proportional to minus a log posterior.
+  double rho() const {
+    return 2 * problem.noise_sd * problem.noise_sd / static_cast<double>(measured());
+  }
+
+  Array points_array(const std::vector<double>& x) const {
+    std::int64_t inputs = problem.inputs();
+    auto count = static_cast<std::int64_t>(x.size()) / inputs;
+    return constant(x, inputs == 1 ? Shape{count} : Shape{count, inputs}, options.dtype);
+  }
+
+  // --- One member at one point
+  Array value(const Member& m, const Array& point) const {
+    return options.network(m.network, point);
+  }
+  Array residual(const Member& m, const Array& point) const {
+    Field f = [&](const Array& x) { return value(m, x); };
+    return problem.equation(f, point, m.lambda);
+  }
+
+  // --- All members
+  Array values(const Member& members, const Array& points, bool per_member = false) const {
+    return everywhere([this](const Member& m, const Array& x) { return value(m, x); }, members,
+                      points, per_member);
+  }
+  Array residuals(const Member& members, const Array& points, bool per_member) const {
+    return everywhere([this](const Member& m, const Array& x) { return residual(m, x); }, members,
+                      points, per_member);
+  }
+
+  Array seen_of(Seen what, const Member& members, const Array& points) const {
+    switch (what) {
+      case Seen::data_values:
+        return rows(values(members, points_array(problem.data.x)));
+      case Seen::collocation_values:
+        return rows(values(members, points, options.collocation.per_member));
+      case Seen::point_values:
+        return rows(values(members, points_array(options.repulsion.points)));
+      case Seen::data_gradients: {
+        auto slope = [this](const Member& m, const Array& x) {
+          return jacfwd([&](const Array& point) { return value(m, point); })(x);
+        };
+        return rows(everywhere(slope, members, points_array(problem.data.x)));
+      }
+      case Seen::parameters:
+        return members.lambda;
+      case Seen::weights: {
+        Arrays parts;
+        for (const Array& leaf : tree_leaves(members.network)) parts.push_back(rows(leaf));
+        return concatenate(parts, 1);
+      }
+    }
+    throw Error("Ensemble: repulsion of something unknown");
+  }
+
+  Array prior_term(const Member& members) const {
+    Array total;
+    for (std::size_t i = 0; i < problem.parameters.size(); i++) {
+      Array lambda = take_column(members.lambda, static_cast<std::int64_t>(i));
+      Array penalty = problem.parameters[i].prior.penalty(lambda);
+      if (!penalty.empty()) total = total.empty() ? penalty : total + penalty;
+    }
+    return total.empty() ? nothing() : rho() * total;
+  }
+  static Array take_column(const Array& x, std::int64_t i) {
+    return reshape(slice(x, {0, i}, {x.shape()[0], i + 1}), {x.shape()[0]});
+  }
+  Array nothing() const { return zeros({options.members}, options.dtype); }
+
+  Array repulsion_term(const Member& members, const Array& points, const Array& iteration) const {
+    const Repulsion& repulsion = options.repulsion;
+    if (repulsion.seen.empty()) return nothing();
+    Arrays seen;
+    for (Seen what : repulsion.seen) seen.push_back(seen_of(what, members, points));
+    double weight = repulsion.weight * rho();
+    if (repulsion.factorization == Factorization::full) {
+      weight /= std::sqrt(static_cast<double>(measured()));
+    }
+    Array density = log_density(repulsion, seen);
+    if (repulsion.start <= 0) return weight * density;
+    return where(iteration >= repulsion.start, weight, 0.0) * density;
+  }
+
+  LossTerms loss(const Member& members, const Array& points, const Array& iteration) const {
+    Shape shape = {measured()};
+    Array y = constant(problem.data.y, shape, options.dtype);
+    Array f = rows(values(members, points_array(problem.data.x)));
+    Array r = rows(residuals(members, points, options.collocation.per_member));
+    LossTerms terms;
+    terms.data = sum(square(f - y), 1) / static_cast<double>(measured());
+    terms.residual = options.residual_weight.at(iteration) * sum(square(r), 1) /
+                     static_cast<double>(options.collocation.points);
+    terms.prior = prior_term(members);
+    terms.repulsion = repulsion_term(members, points, iteration);
+    return terms;
+  }
+
+  static Array total(const LossTerms& terms) {
+    return terms.data + terms.residual + terms.prior + terms.repulsion;
+  }
+
+  // --- Collocation
+  Array draw_points(const Key& key, const Member& members) const {
+    const Collocation& c = options.collocation;
+    auto draw = [&](const Key& k, const std::function<Array(const Array&)>& size_of_residual) {
+      return convert(collocation_points(c, problem.low, problem.high, k, size_of_residual),
+                     options.dtype);
+    };
+    if (!c.per_member) {
+      return draw(key, [&](const Array& points) {
+        Array r = residuals(members, points, false);
+        Array size = sqrt(mean(square(r), 0));
+        return size.rank() == 1 ? size : sqrt(sum(square(size), 1));
+      });
+    }
+    auto of_member = [&](const Member& m, const Key& k) {
+      return draw(k, [&](const Array& points) {
+        Array r = vmap([&](const Array& x) { return residual(m, x); })(points);
+        return r.rank() == 1 ? abs(r) : sqrt(sum(square(r), 1));
+      });
+    };
+    return vmap(of_member)(members, split(key, options.members));
+  }
+
+  // --- Training
+  Member fresh_members(const Key& key) const {
+    auto fresh = [&](const Key& k) {
+      auto [for_network, for_lambda] = split(k);
+      Arrays lambda;
+      for (std::size_t i = 0; i < problem.parameters.size(); i++) {
+        const auto& start = problem.parameters[i].start;
+        Key own = fold_in(for_lambda, static_cast<int>(i));
+        lambda.push_back(start ? uniform(own, {}, start->first, start->second) : abs(normal(own)));
+      }
+      Member m = {options.network.init(for_network),
+                  lambda.empty() ? zeros({0}) : stack(lambda, 0)};
+      return tree_map([&](const Array& a) { return convert(a, options.dtype); }, m);
+    };
+    return vmap(fresh)(split(key, options.members));
+  }
+
+  EnsembleState init() const {
+    auto [for_members, for_points] = split(key(options.seed));
+    EnsembleState state;
+    state.members = fresh_members(for_members);
+    state.optimizer = options.optimizer.init(tree_leaves(state.members));
+    state.iteration = Array(0);
+    state.key = for_points;
+    state.points = draw_points(for_points, state.members);
+    state.loss = {nothing(), nothing(), nothing(), nothing()};
+    state.diverged_at = full({options.members}, -1, DType::i32);
+    return state;
+  }
+
+  Array points_now(const EnsembleState& s) const {
+    const Collocation& c = options.collocation;
+    if (c.resample_every == 0 || c.kind == Collocation::Kind::grid) return s.points;
+    auto draw = [&] { return draw_points(fold_in(s.key, s.iteration), s.members); };
+    if (c.resample_every == 1) return draw();
+    Array due = s.iteration % static_cast<int>(c.resample_every) == 0;
+    return cond(due, draw, [&] { return s.points; });
+  }
+
+  EnsembleState step(const EnsembleState& s) const {
+    EnsembleState next = s;
+    next.points = stop_gradient(points_now(s));
+    auto objective = [&](const Member& members) {
+      LossTerms terms = loss(members, next.points, s.iteration);
+      return std::pair(sum(total(terms)), terms);
+    };
+    auto [value, gradient] = value_and_grad(objective)(s.members);
+    next.loss = value.second;
+    Array bad = (s.diverged_at < 0) & !is_finite(total(next.loss));
+    next.diverged_at = where(bad, s.iteration, s.diverged_at);
+    Optimizer::Step moved = options.optimizer.step(tree_leaves(s.members), tree_leaves(gradient),
+                                                   s.optimizer, s.iteration);
+    next.members = tree_unflatten(s.members, std::span<const Array>(moved.parameters));
+    next.optimizer = moved.state;
+    next.iteration = s.iteration + 1;
+    return next;
+  }
+
+  EnsembleState advance(const EnsembleState& state, const Array& iterations) const {
+    auto body = [this](const Array&, const EnsembleState& s) { return step(s); };
+    return fori_loop(Array(0), iterations, body, state);
+  }
+
+  EnsembleState restart(const EnsembleState& state, const Array& which) const {
+    Member fresh = fresh_members(fold_in(fold_in(key(options.seed), 1), state.iteration));
+    auto choose = [&](const Array& now, const Array& then) {
+      Shape shape(static_cast<std::size_t>(now.rank()), 1);
+      shape[0] = options.members;
+      return where(broadcast_to(reshape(which, shape), now.shape()), now, then);
+    };
+    EnsembleState next = state;
+    next.members = tree_map(choose, fresh, state.members);
+    for (Arrays* memory : {&next.optimizer.mean, &next.optimizer.square}) {
+      for (Array& a : *memory) a = choose(zeros_like(a), a);
+    }
+    next.diverged_at = where(which, -1, state.diverged_at);
+    return next;
+  }
+
+  // --- Compiled, once each
+  auto training_program() const {
+    return jit([this](const EnsembleState& s, const Array& n) { return advance(s, n); },
+               {.donate = {0}, .device = options.device});
+  }
+  mutable std::once_flag traced;
+  mutable std::optional<Compiled<EnsembleState, std::tuple<EnsembleState, Array>>> program;
+  mutable CompileTime compile_time;
+};
+
+Ensemble::Ensemble(Problem problem, EnsembleOptions options) {
+  problem.check();
+  fill_from_problem(problem, options);
+  check(options, problem);
+  auto implementation = std::make_shared<Implementation>();
+  implementation->problem = std::move(problem);
+  implementation->options = std::move(options);
+  implementation_ = std::move(implementation);
+}
+
+const Problem& Ensemble::problem() const { return implementation_->problem; }
+const EnsembleOptions& Ensemble::options() const { return implementation_->options; }
+
+EnsembleState Ensemble::init() const {
+  return jit([this] { return implementation_->init(); },
+             {.device = implementation_->options.device})();
+}
+
+EnsembleState Ensemble::advance(EnsembleState state, std::int64_t iterations) const {
+  compile();
+  return (*implementation_->program)(state, Array(iterations));
+}
+
+EnsembleState Ensemble::restart(const EnsembleState& state, const Array& which) const {
+  return jit([this](const EnsembleState& s, const Array& w) {
+    return implementation_->restart(s, w);
+  })(state, which);
+}
+
+Array Ensemble::predict(const EnsembleState& state, const Array& points) const {
+  return jit([this](const Member& members, const Array& x) {
+    return implementation_->values(members, x);
+  })(state.members, points);
+}
+
+LossTerms Ensemble::loss(const EnsembleState& state) const {
+  return jit([this](const EnsembleState& s) {
+    return implementation_->loss(s.members, s.points, s.iteration);
+  })(state);
+}
+
+Lowered Ensemble::lower() const {
+  const Implementation& self = *implementation_;
+  return self.training_program().lower(eval_shape([&] { return self.init(); }), Array(1));
+}
+
+Ensemble::CompileTime Ensemble::compile() const {
+  const Implementation& self = *implementation_;
+  std::call_once(self.traced, [&] {
+    auto start = std::chrono::steady_clock::now();
+    EnsembleState like = eval_shape([&] { return self.init(); });
+    self.program = self.training_program().compile(like, Array(1));
+    std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    self.compile_time.compile = self.program->program().executable().compile_seconds();
+    self.compile_time.lower = passed.count() - self.compile_time.compile;
+  });
+  return self.compile_time;
+}
+
+}  // namespace sturnus
