@@ -84,8 +84,17 @@ void check(const EnsembleOptions& options, const Problem& problem) {
 }  // namespace
 
 struct Ensemble::Implementation {
-  Problem problem;
-  EnsembleOptions options;
+  Implementation(Problem given, EnsembleOptions chosen)
+      : problem(std::move(given)),
+        options(std::move(chosen)),
+        measured_at(points_array(problem.data.x)),
+        repelled_at(points_array(options.repulsion.points)),
+        measured_values(constant(problem.data.y, {measured()}, options.dtype)) {}
+
+  const Problem problem;
+  const EnsembleOptions options;
+  // Made once, so that f at the measured points is one value wherever it is asked for.
+  const Array measured_at, repelled_at, measured_values;
 
   std::int64_t measured() const { return static_cast<std::int64_t>(problem.data.y.size()); }
   /// 2 sigma^2 / N_d: with it the loss is proportional to minus a log posterior.
@@ -121,16 +130,16 @@ struct Ensemble::Implementation {
   Array seen_of(Seen what, const Member& members, const Array& points) const {
     switch (what) {
       case Seen::data_values:
-        return rows(values(members, points_array(problem.data.x)));
+        return rows(values(members, measured_at));
       case Seen::collocation_values:
         return rows(values(members, points, options.collocation.per_member));
       case Seen::point_values:
-        return rows(values(members, points_array(options.repulsion.points)));
+        return rows(values(members, repelled_at));
       case Seen::data_gradients: {
         auto slope = [this](const Member& m, const Array& x) {
           return jacfwd([&](const Array& point) { return value(m, point); })(x);
         };
-        return rows(everywhere(slope, members, points_array(problem.data.x)));
+        return rows(everywhere(slope, members, measured_at));
       }
       case Seen::parameters:
         return members.lambda;
@@ -172,12 +181,10 @@ struct Ensemble::Implementation {
   }
 
   LossTerms loss(const Member& members, const Array& points, const Array& iteration) const {
-    Shape shape = {measured()};
-    Array y = constant(problem.data.y, shape, options.dtype);
-    Array f = rows(values(members, points_array(problem.data.x)));
+    Array f = rows(values(members, measured_at));
     Array r = rows(residuals(members, points, options.collocation.per_member));
     LossTerms terms;
-    terms.data = sum(square(f - y), 1) / static_cast<double>(measured());
+    terms.data = sum(square(f - measured_values), 1) / static_cast<double>(measured());
     terms.residual = options.residual_weight.at(iteration) * sum(square(r), 1) /
                      static_cast<double>(options.collocation.points);
     terms.prior = prior_term(members);
@@ -305,10 +312,7 @@ Ensemble::Ensemble(Problem problem, EnsembleOptions options) {
   problem.check();
   fill_from_problem(problem, options);
   check(options, problem);
-  auto implementation = std::make_shared<Implementation>();
-  implementation->problem = std::move(problem);
-  implementation->options = std::move(options);
-  implementation_ = std::move(implementation);
+  implementation_ = std::make_shared<const Implementation>(std::move(problem), std::move(options));
 }
 
 const Problem& Ensemble::problem() const { return implementation_->problem; }

@@ -24,8 +24,8 @@ constexpr std::int64_t block_budget = 1 << 20;
 
 std::int64_t pair_count(std::int64_t n) { return n * (n - 1) / 2; }
 
-Array median_of_pairs(const Array& members) {
-  std::int64_t n = members.shape()[0];
+Array median_of_pairs(const Array& x) {
+  std::int64_t n = x.shape()[1];
   std::vector<int> first, second;
   for (int i = 0; i < n; i++) {
     for (int j = i + 1; j < n; j++) {
@@ -33,17 +33,18 @@ Array median_of_pairs(const Array& members) {
       second.push_back(j);
     }
   }
-  Array distance = abs(take(members, array(first), 0) - take(members, array(second), 0));
-  return order_statistic(distance, (pair_count(n) - 1) / 2, 0);
+  Array distance = abs(take(x, array(first), 1) - take(x, array(second), 1));
+  return order_statistic(distance, (pair_count(n) - 1) / 2, 1);
 }
 
 // The answer's bits are found from the highest to the lowest. How many pairs are nearer than a
 // candidate is counted on sorted members, where those near to i are neighbours: by bisection.
-Array median_by_counting(const Array& members) {
-  std::int64_t n = members.shape()[0];
-  std::int64_t rank = (pair_count(n) - 1) / 2;
-  Array sorted = sort(members, 0);
-  Array own = broadcast_to(expand_dims(arange(n), 1), members.shape());
+Array median_by_counting(const Array& x) {
+  std::int64_t n = x.shape()[1];
+  // In i32 up to 65,000 members.
+  auto rank = static_cast<int>((pair_count(n) - 1) / 2);
+  Array sorted = sort(convert(x, DType::f32), 1);
+  Array own = broadcast_to(arange(n), x.shape());
   int halvings = 1;
   while ((std::int64_t{1} << halvings) <= n) halvings++;
 
@@ -52,24 +53,46 @@ Array median_by_counting(const Array& members) {
     Array end = own;
     for (int k = halvings - 1; k >= 0; k--) {
       Array trial = end + static_cast<int>(std::int64_t{1} << k);
-      Array there = take_along_axis(sorted, minimum(trial, n) - 1, 0);
+      Array there = take_along_axis(sorted, minimum(trial, n) - 1, 1);
       end = where((trial <= n) & (there - sorted < distance), trial, end);
     }
     return end;
   };
   auto body = [&](const Array& i, const Array& found) {
     Array candidate = found | shift_left(full_like(found, 1), 30 - i);
-    Array near = maximum(near_end(bitcast(candidate, DType::f32)) - own - 1, 0);
-    // Counts of pairs exceed 2^24, where f32 stops being exact; i32 holds them up to 65,000
-    // members.
-    return where(sum(near, 0) <= static_cast<int>(rank), candidate, found);
+    Array end = near_end(expand_dims(bitcast(candidate, DType::f32), 1));
+    return where(sum(maximum(end - own - 1, 0), 1) <= rank, candidate, found);
   };
-  Array none_yet = zeros({members.shape()[1]}, DType::i32);
-  return bitcast(fori_loop(0, 31, body, none_yet), DType::f32);
+  Array none_yet = zeros({x.shape()[0]}, DType::i32);
+  return convert(bitcast(fori_loop(0, 31, body, none_yet), DType::f32), x.dtype());
 }
 
-// Values of members that are not finite lie far away from all.
-Array far_if_not_finite(const Array& members) { return where(is_finite(members), members, 1e15); }
+Array median_of_rows(const Array& x) {
+  return x.shape()[1] <= all_pairs_up_to ? median_of_pairs(x) : median_by_counting(x);
+}
+
+Array bandwidth_of_rows(const Array& x, Bandwidth bandwidth, std::int64_t dimensions) {
+  if (x.rank() != 2 || x.shape()[1] < 2) {
+    throw ShapeError("kernel_bandwidth: members are " + x.type().str() +
+                     ", dimensions first, but a density of members needs at least 2 of them");
+  }
+  auto n = static_cast<double>(x.shape()[1]), d = static_cast<double>(dimensions);
+  switch (bandwidth) {
+    case Bandwidth::median:
+      return (median_of_rows(x) + 1e-7) / std::sqrt(std::log(n));
+    case Bandwidth::scaled_median:
+      return (median_of_rows(x) + 1e-7) * std::sqrt(d / std::log(n));
+    case Bandwidth::silverman:
+      return (stddev(x, 1) + 1e-7) * std::pow(4 / (d + 2) / n, 1 / (d + 4));
+    case Bandwidth::scott:
+      return (stddev(x, 1) + 1e-7) * std::pow(n, -1 / (d + 4));
+  }
+  throw Error("kernel_bandwidth: no such rule");
+}
+
+// Members whose values are not finite are put where nobody feels them.
+constexpr double far_away = 1e15;
+Array far_if_not_finite(const Array& x) { return where(is_finite(x), x, far_away); }
 
 // Sums over j of the kernels k_ij and of k_ij (x_j - x_i), both over exp(peak).
 struct Sums {
@@ -79,18 +102,19 @@ struct Sums {
 // Values that a kernel of its own is given for: all dimensions together, or each.
 enum class Span { joint, each };
 
-// Adds the members `others`, whose first is number `first`, to the sums.
+// Adds the members `others`, whose first is number `first`, to the sums. Dimensions come first and
+// the members that are repelled last: sums over the others then run along whole rows.
 Sums with_block(const Sums& sums, Span span, const Array& x, const Array& others, const Array& h,
                 const Array& first, bool leave_one_out) {
-  Array gap = expand_dims(others, 0) - expand_dims(x, 1);  // [n, block, d]
-  Array exponent = -0.5 * square(gap / h);
-  if (span == Span::joint) exponent = sum(exponent, Over({2}, true));
+  Array gap = expand_dims(others, 2) - expand_dims(x, 1);  // [d, block, n]
+  Array exponent = -0.5 * square(gap * expand_dims(1.0 / h, 2));
+  if (span == Span::joint) exponent = sum(exponent, Over({0}, true));
   Sums next = sums;
-  Array scale = full({}, 1);
+  Array scale = full({}, 1, x.dtype());
   if (leave_one_out) {
-    Array i = expand_dims(arange(x.shape()[0]), 1);
-    Array j = expand_dims(arange(others.shape()[0]), 0) + first;
-    exponent = where(expand_dims(i == j, 2), -1e30, exponent);
+    Array j = expand_dims(arange(others.shape()[1]), 1) + first;
+    Array i = expand_dims(arange(x.shape()[1]), 0);
+    exponent = where(expand_dims(i == j, 0), -1e30, exponent);
     next.peak = maximum(sums.peak, max(exponent, 1));
     scale = exp(sums.peak - next.peak);
     exponent = exponent - expand_dims(next.peak, 1);
@@ -103,67 +127,49 @@ Sums with_block(const Sums& sums, Span span, const Array& x, const Array& others
 }
 
 Sums kernel_sums(Span span, const Array& x, const Array& h, const KernelDensity& density) {
-  std::int64_t n = x.shape()[0], d = x.shape()[1];
-  Shape of_kernel = {n, span == Span::joint ? 1 : d};
-  Sums none = {density.leave_one_out ? full(of_kernel, -1e29) : zeros(of_kernel), zeros(of_kernel),
-               zeros({n, d})};
+  std::int64_t d = x.shape()[0], n = x.shape()[1];
+  Shape of_kernel = {span == Span::joint ? 1 : d, n};
+  Sums none = {full(of_kernel, density.leave_one_out ? -1e29 : 0, x.dtype()),
+               zeros(of_kernel, x.dtype()), zeros({d, n}, x.dtype())};
   std::int64_t block =
       density.block > 0 ? density.block : std::max<std::int64_t>(1, block_budget / (n * d));
   if (block >= n) return with_block(none, span, x, x, h, Array(0), density.leave_one_out);
 
   // A last block that is not full is filled with members that lie too far away to be felt.
   std::int64_t blocks = (n + block - 1) / block;
-  Array filled = pad(x, 1e15, {0, 0}, {blocks * block - n, 0});
-  auto step = [&](const Sums& sums, const std::pair<Array, Array>& part) {
-    return std::pair(with_block(sums, span, x, part.first, h, part.second, density.leave_one_out),
+  Array filled = pad(x, far_away, {0, 0}, {0, blocks * block - n});
+  auto step = [&](const Sums& sums, const Array& b) {
+    Array first = b * static_cast<int>(block);
+    Array others = dynamic_slice(filled, {Array(0), first}, {d, block});
+    return std::pair(with_block(sums, span, x, others, h, first, density.leave_one_out),
                      std::tuple<>());
   };
-  auto parts =
-      std::pair(reshape(filled, {blocks, block, d}), arange(blocks) * static_cast<int>(block));
-  return scan(step, none, parts).first;
+  return scan(step, none, arange(blocks)).first;
 }
 
-// `value` with the derivative `gradient` by `x`, row by row.
+// `value` with the derivative `gradient` by `x`, member by member.
 Array with_gradient(const Array& value, const Array& gradient, const Array& x) {
-  return value + sum(gradient * (x - stop_gradient(x)), 1);
+  return value + sum(gradient * (x - stop_gradient(x)), 0);
 }
 
 Array log_density(Span span, const Array& members, const KernelDensity& density) {
-  Array x = far_if_not_finite(stop_gradient(members));
-  std::int64_t spanned = span == Span::joint ? members.shape()[1] : 1;
-  Array h = kernel_bandwidth(x, density.bandwidth, spanned);
+  Array rows = transpose(members);
+  Array x = far_if_not_finite(stop_gradient(rows));
+  std::int64_t spanned = span == Span::joint ? x.shape()[0] : 1;
+  Array h = expand_dims(bandwidth_of_rows(x, density.bandwidth, spanned), 1);
   Sums sums = kernel_sums(span, x, h, density);
   Array value = log(sums.kernel) + sums.peak;
   if (span == Span::each) value = value - log(h);
   Array gradient = sums.pull / (sums.kernel * square(h));
-  return with_gradient(sum(value, 1), gradient, members);
+  return with_gradient(sum(value, 0), gradient, rows);
 }
 
 }  // namespace
 
-Array median_distance(const Array& members) {
-  return members.shape()[0] <= all_pairs_up_to ? median_of_pairs(members)
-                                               : median_by_counting(members);
-}
+Array median_distance(const Array& members) { return median_of_rows(transpose(members)); }
 
 Array kernel_bandwidth(const Array& members, Bandwidth bandwidth, std::int64_t dimensions) {
-  if (members.rank() != 2 || members.shape()[0] < 2) {
-    throw ShapeError("kernel_bandwidth: members are " + members.type().str() +
-                     ", but a density of members needs at least 2 of them, [members, dimensions]");
-  }
-  auto n = static_cast<double>(members.shape()[0]), d = static_cast<double>(dimensions);
-  Array x = stop_gradient(members);
-  switch (bandwidth) {
-    case Bandwidth::median:
-      return (median_distance(x) + 1e-7) / std::sqrt(std::log(n));
-    case Bandwidth::scaled_median:
-      return (median_distance(x) + 1e-7) * std::sqrt(d / std::log(n));
-    case Bandwidth::silverman:
-      return (stddev(x, 0) + 1e-7) * std::pow(4 / (d + 2) / n, 1 / (d + 4));
-    case Bandwidth::scott:
-      return (stddev(x, 0) + 1e-7) * std::pow(n, -1 / (d + 4));
-  }
-  throw Error("kernel_bandwidth: no such rule");
+  return bandwidth_of_rows(transpose(stop_gradient(members)), bandwidth, dimensions);
 }
 
 Array log_joint_density(const Array& members, const KernelDensity& density) {

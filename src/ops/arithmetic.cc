@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "src/ops/elementwise.h"
 
@@ -24,11 +25,7 @@ Array in_order(P op, const Arrays& x) {
 struct Negate {
   static constexpr std::string_view name = "negate", hlo = "negate";
   using Family = Elementwise;
-  Array simplify(const Arrays& x) const {
-    if (auto value = splat(x[0]); value && is_real(x[0])) return full(-*value, x[0].type());
-    if (as<Negate>(x[0]) != nullptr) return x[0].node()->inputs[0];
-    return {};
-  }
+  Array simplify(const Arrays& x) const;
   Array jvp(const Arrays&, const Array&, const Arrays& dx) const { return -dx[0]; }
   Array transpose(const Array& ct, const Arrays&, const Mask&) const { return -ct; }
 };
@@ -55,6 +52,7 @@ struct Subtract {
     if (b == 0.0) return x[0];
     if (a == 0.0) return -x[1];
     if (as<Negate>(x[1]) != nullptr) return x[0] + x[1].node()->inputs[0];
+    if (as<Negate>(x[0]) != nullptr && x[0].node()->inputs[0].same(x[1])) return -2.0 * x[1];
     return {};
   }
   Array jvp(const Arrays&, const Array&, const Arrays& dx) const {
@@ -88,6 +86,28 @@ struct Multiply {
   }
 };
 
+// The constant factor of a product, and the other one.
+struct Scaled {
+  double factor;
+  Array rest;
+};
+std::optional<Scaled> scaled(const Array& x) {
+  if (as<Multiply>(x) == nullptr || !is_real(x)) return {};
+  for (std::size_t i : {0, 1}) {
+    if (auto factor = splat(x.node()->inputs[i])) return Scaled{*factor, x.node()->inputs[1 - i]};
+  }
+  return {};
+}
+
+// Exact rewrites only: a program may not change its rounding because an operation was merged.
+Array Negate::simplify(const Arrays& x) const {
+  if (as<Negate>(x[0]) != nullptr) return x[0].node()->inputs[0];
+  if (!is_real(x[0])) return {};
+  if (auto value = splat(x[0])) return full(-*value, x[0].type());
+  if (auto product = scaled(x[0])) return full(-product->factor, x[0].type()) * product->rest;
+  return {};
+}
+
 Array Add::simplify(const Arrays& x) const {
   if (Array swapped = in_order(*this, x); !swapped.empty()) return swapped;
   if (!is_real(x[0])) return {};
@@ -97,6 +117,7 @@ Array Add::simplify(const Arrays& x) const {
   if (b == 0.0) return x[0];
   if (as<Negate>(x[1]) != nullptr) return x[0] - x[1].node()->inputs[0];
   if (as<Negate>(x[0]) != nullptr) return x[1] - x[0].node()->inputs[0];
+  if (x[0].same(x[1])) return 2.0 * x[0];
   return {};
 }
 
@@ -111,13 +132,7 @@ Array Multiply::simplify(const Arrays& x) const {
   if (factor == 1.0) return y;
   if (factor == -1.0) return -y;
   // c1 * (c2 * y) and c * -y: one multiplication.
-  if (as<Multiply>(y) != nullptr) {
-    for (std::size_t i : {0, 1}) {
-      if (auto inner = splat(y.node()->inputs[i])) {
-        return full(factor * *inner, y.type()) * y.node()->inputs[1 - i];
-      }
-    }
-  }
+  if (auto inner = scaled(y)) return full(factor * inner->factor, y.type()) * inner->rest;
   if (as<Negate>(y) != nullptr) return full(-factor, y.type()) * y.node()->inputs[0];
   return {};
 }
