@@ -2,8 +2,10 @@
 // with what is wrong; main.cc turns that into a message and an exit code.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +34,33 @@ void compile_program(std::ostream& out, const CompileRequest& request);
 /// `sturnus targets NAME`: the description of a GPU, to start one's own from.
 void show_target(std::ostream& out, const std::string& name);
 
-/// `sturnus run`: a named experiment.
-void run_experiment(std::ostream& out, const std::string& name);
+struct RunRequest {
+  std::string experiment;  // a name, or a file with settings in JSON
+  std::string variant;     // empty: full, or what the file says
+  std::optional<std::int64_t> members, iterations, run;
+  std::optional<std::uint64_t> seed;
+  std::string device;         // "cpu", "cuda:1"; empty: the default device
+  std::filesystem::path out;  // folder; empty: results/<experiment>-<variant>-run<number>
+  bool resume = false;
+};
+
+/// `sturnus run`: trains an ensemble, prints its scores, writes result.json and report.html.
+void run_experiment(std::ostream& out, std::ostream& progress, const RunRequest& request);
+
+struct TableRequest {
+  std::string experiment;
+  std::vector<std::string> variants;  // empty: the published ones
+  std::vector<int> runs;              // empty: the published ones
+  std::optional<std::int64_t> members, iterations;
+  std::string device;
+  std::filesystem::path out;  // folder; empty: results/table-<experiment>
+};
+
+/// `sturnus table`: variants x runs of an experiment, and the published table beside them. What is
+/// in the folder already is not run again.
+void run_table(std::ostream& out, std::ostream& progress, const TableRequest& request);
+
+/// Makes "cpu", "cuda:1", ... the default device. Throws Error when there is none such.
+void select_device(const std::string& name);
 
 }  // namespace sturnus::app

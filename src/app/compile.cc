@@ -4,32 +4,16 @@
 #include <sturnus/runtime/gpu_target.h>
 #include <sturnus/runtime/topology.h>
 
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "src/app/commands.h"
+#include "src/app/files.h"
 
 namespace sturnus::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_file(const fs::path& path, const char* what) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream || fs::is_directory(path)) {
-    throw Error(std::string("compile: cannot read ") + what + " " + path.string());
-  }
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
-void write_file(const fs::path& path, const std::string& contents) {
-  std::ofstream stream(path, std::ios::binary);
-  stream << contents;
-  stream.close();
-  if (!stream) throw Error("compile: cannot write " + path.string());
-}
 
 bool starts_with(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
 
@@ -41,7 +25,7 @@ Executable compile_for(const std::string& target, const std::string& program,
   }
   int devices = options.replicas * options.partitions;
   bool is_file = find_gpu_target(target) == nullptr && fs::exists(target);
-  std::string gpu = is_file ? read_file(target, "the GPU description") : target;
+  std::string gpu = is_file ? read_file(target) : target;
   if (is_file && gpu.find("gpu_device_info") == gpu.npos) {
     throw Error(
         "compile: the file " + target +
@@ -101,7 +85,7 @@ void show_target(std::ostream& out, const std::string& name) {
 }
 
 void compile_program(std::ostream& out, const CompileRequest& request) {
-  std::string program = read_file(request.program, "the program");
+  std::string program = read_file(request.program);
   CompileOptions options;
   options.partitions = request.devices;
   options.spmd = options.shardy = request.devices > 1;
@@ -114,12 +98,6 @@ void compile_program(std::ostream& out, const CompileRequest& request) {
     if (!request.save.empty()) {
       std::string name = target;
       for (char& c : name) c = c == '/' || c == ':' ? '-' : c;
-      std::error_code failure;
-      fs::create_directories(request.save, failure);
-      if (failure) {
-        throw Error("compile: cannot make the folder " + request.save.string() + ": " +
-                    failure.message());
-      }
       write_file(request.save / (request.program.stem().string() + "." + name + ".xla"),
                  executable.serialize());
     }

@@ -25,10 +25,32 @@ int main(int argc, char** argv) {
   program.set_version_flag("--version", sturnus::version);
   program.require_subcommand(1);
 
-  CLI::App* run = program.add_subcommand("run", "Run an experiment");
-  std::string experiment;
-  run->add_option("experiment", experiment, "For instance damped_oscillator")->required();
-  run->callback([&] { run_experiment(std::cout, experiment); });
+  CLI::App* run = program.add_subcommand("run", "Train the ensemble of an experiment");
+  RunRequest run_request;
+  run->add_option("experiment", run_request.experiment,
+                  "exponential, oscillator, advection, lotka_volterra, or a file with settings")
+      ->required();
+  run->add_option("--variant", run_request.variant,
+                  "none, f, lambda, joint, factorized or full (default)");
+  run->add_option("--members", run_request.members, "Networks in the ensemble");
+  run->add_option("--iterations", run_request.iterations, "Steps of the optimiser");
+  run->add_option("--seed", run_request.seed, "For the networks' first weights");
+  run->add_option("--run", run_request.run, "Which of the published data sets, 0 to 4");
+  run->add_option("--device", run_request.device, "cpu, cuda:1, ...");
+  run->add_option("--out", run_request.out, "Folder for result.json and report.html");
+  run->add_flag("--resume", run_request.resume, "Go on with a training that was interrupted");
+  run->callback([&] { run_experiment(std::cout, std::cerr, run_request); });
+
+  CLI::App* table = program.add_subcommand("table", "An experiment's published table, and ours");
+  TableRequest table_request;
+  table->add_option("experiment", table_request.experiment, "For instance oscillator")->required();
+  table->add_option("--variants", table_request.variants, "Some of the variants")->delimiter(',');
+  table->add_option("--runs", table_request.runs, "Some of the runs 0 to 4")->delimiter(',');
+  table->add_option("--members", table_request.members, "Networks in the ensemble");
+  table->add_option("--iterations", table_request.iterations, "Steps of the optimiser");
+  table->add_option("--device", table_request.device, "cpu, cuda:1, ...");
+  table->add_option("--out", table_request.out, "Folder; what is there is not run again");
+  table->callback([&] { run_table(std::cout, std::cerr, table_request); });
 
   CLI::App* devices = program.add_subcommand("devices", "List the devices");
   std::string platform;

@@ -1,25 +1,73 @@
+#include <sturnus/runtime/client.h>
 #include <sturnus/runtime/error.h>
 
-#include <algorithm>
-#include <array>
 #include <ostream>
-#include <string_view>
 
 #include "src/app/commands.h"
+#include "src/app/config.h"
+#include "src/app/experiment_run.h"
 
 namespace sturnus::app {
+namespace {
 
-void run_experiment(std::ostream&, const std::string& name) {
-  static constexpr std::array<std::string_view, 4> planned = {"exponential", "damped_oscillator",
-                                                              "advection", "lotka_volterra"};
-  if (std::find(planned.begin(), planned.end(), name) == planned.end()) {
-    throw Error("run: there is no experiment \"" + name +
-                "\". Planned are exponential, damped_oscillator, advection and lotka_volterra");
+namespace fs = std::filesystem;
+
+RunConfig config_of(const RunRequest& request) {
+  bool is_file = fs::is_regular_file(request.experiment);
+  RunConfig config = is_file ? config_from_file(request.experiment)
+                             : published_config(experiment_named(request.experiment),
+                                                request.variant.empty() ? "full" : request.variant);
+  if (is_file && !request.variant.empty()) {
+    Repulsion chosen = published_training(config.experiment, request.variant).options.repulsion;
+    config.ensemble.repulsion = chosen;
+    config.variant = request.variant;
   }
-  throw Error("run: " + name +
-              " cannot run yet: this version has the runtime and the core of the transforms, but "
-              "not yet the ensembles that the experiment is made of. What works: "
-              "`sturnus devices`, `sturnus plugins`, `sturnus compile`");
+  if (request.members) config.ensemble.members = *request.members;
+  if (request.iterations) config.training.iterations = *request.iterations;
+  if (request.seed) config.ensemble.seed = *request.seed;
+  if (request.run) config.run = *request.run;
+  // Checked as a file is.
+  return config_from_json(to_json(config));
+}
+
+fs::path folder_of(const RunRequest& request, const RunConfig& config) {
+  if (!request.out.empty()) return request.out;
+  return fs::path("results") / (std::string(name_of(config.experiment)) + "-" + config.variant +
+                                "-run" + std::to_string(config.run));
+}
+
+}  // namespace
+
+void select_device(const std::string& name) {
+  if (name.empty()) return;
+  std::string platform = name.substr(0, name.find(':'));
+  auto devices = Client::create(platform).devices();
+  std::size_t index = 0;
+  if (platform.size() < name.size()) {
+    try {
+      index = std::stoul(name.substr(platform.size() + 1));
+    } catch (const std::exception&) {
+      throw Error("device: \"" + name + "\" is not platform:number, such as cpu:0");
+    }
+  }
+  if (index >= devices.size()) {
+    throw Error("device: there is no " + name + "; " + platform + " has " +
+                std::to_string(devices.size()) + " devices, counted from 0");
+  }
+  set_default_device(devices[index]);
+}
+
+void run_experiment(std::ostream& out, std::ostream& progress, const RunRequest& request) {
+  RunConfig config = config_of(request);
+  select_device(request.device);
+  fs::path folder = folder_of(request, config);
+  nlohmann::json result = run(config, {folder, request.resume}, progress);
+  print_scores(out, result);
+  if (!result.at("finished").get<bool>()) {
+    out << "\nInterrupted at iteration " << result["history"]["iteration"].back()
+        << "; the scores are those of that moment. Go on with --resume.\n";
+  }
+  out << "\n" << (folder / "result.json").string() << '\n';
 }
 
 }  // namespace sturnus::app

@@ -1,0 +1,45 @@
+// What `sturnus run` is asked to do: from a name, a JSON file and options.
+#pragma once
+
+#include <sturnus/inference/published.h>
+#include <sturnus/inference/training.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace sturnus::app {
+
+/// All settings of a run. Equal settings give equal bits.
+struct RunConfig {
+  Experiment experiment = Experiment::oscillator;
+  /// A published variant, or a name of one's own for other choices.
+  std::string variant = "full";
+  /// The data: a published run, 0 to 4, unless `data_seed` asks for new ones.
+  std::int64_t run = 0;
+  std::optional<std::uint64_t> data_seed = {};
+  std::optional<double> noise_sd = {};
+  /// Measurements of one's own for the experiment's equation.
+  std::optional<Samples> measured = {};
+  EnsembleOptions ensemble = {};
+  TrainingOptions training = {};
+};
+
+/// "oscillator" and "damped_oscillator" are one. Throws Error with the nearest name.
+Experiment experiment_named(const std::string& name);
+
+/// The published settings. Throws Error for a variant that is none.
+RunConfig published_config(Experiment experiment, const std::string& variant);
+
+/// Settings from JSON, which start from the published ones of "experiment" and "variant".
+/// Throws Error with the JSON path of what is wrong.
+RunConfig config_from_json(const nlohmann::json& json);
+/// The same from a file, which may hold a result.json: its settings are taken.
+RunConfig config_from_file(const std::filesystem::path& path);
+/// All settings; config_from_json gives them back.
+nlohmann::json to_json(const RunConfig& config);
+
+/// The data that the settings ask for.
+ExperimentData data_of(const RunConfig& config);
+
+}  // namespace sturnus::app

@@ -1,0 +1,29 @@
+// One run of an experiment from settings to scores, with everything that happens to it.
+#pragma once
+
+#include <sturnus/inference/evaluation.h>
+
+#include <filesystem>
+#include <iosfwd>
+#include <nlohmann/json.hpp>
+
+#include "src/app/config.h"
+
+namespace sturnus::app {
+
+struct RunPlaces {
+  /// Holds training.part while it goes on, then result.json and report.html. Empty: nothing is
+  /// written.
+  std::filesystem::path folder;
+  bool resume = false;
+};
+
+/// Trains, evaluates and describes as result.json does. Progress goes to `progress`. When the
+/// training is interrupted it is kept in the folder, and the result has `"finished": false`.
+/// Throws Error when the folder holds an unfinished training and `resume` is not asked for.
+nlohmann::json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress);
+
+/// The scores of a result as a table for a terminal.
+void print_scores(std::ostream& out, const nlohmann::json& result);
+
+}  // namespace sturnus::app

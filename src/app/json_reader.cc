@@ -1,0 +1,158 @@
+#include "src/app/json_reader.h"
+
+#include <sturnus/runtime/error.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace sturnus::app {
+namespace {
+
+using nlohmann::json;
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); i++) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); j++) {
+      std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string result;
+  for (const std::string& name : names) result += (result.empty() ? "" : ", ") + name;
+  return result;
+}
+
+std::string suggestion(std::string_view name, const std::vector<std::string>& known) {
+  std::string near = nearest_name(name, known);
+  return near.empty() ? "" : ". Did you mean \"" + near + "\"?";
+}
+
+[[noreturn]] void refuse_type(const std::string& path, const json& found, const char* expected) {
+  refuse(path, found.dump().substr(0, 60) + " is not " + expected);
+}
+
+}  // namespace
+
+void refuse(const std::string& path, const std::string& what) { throw Error(path + ": " + what); }
+
+std::string nearest_name(std::string_view name, std::span<const std::string> known) {
+  std::string best;
+  std::size_t least = name.size() / 2 + 1;
+  for (const std::string& candidate : known) {
+    std::size_t distance = edit_distance(name, candidate);
+    if (distance < least) {
+      least = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+JsonReader::JsonReader(const json& value, std::string path)
+    : value_(value), path_(std::move(path)) {
+  if (!value.is_object()) refuse_type(path_, value, "an object {...}");
+}
+
+bool JsonReader::has(const std::string& key) {
+  if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.push_back(key);
+  return value_.contains(key);
+}
+
+const json& JsonReader::at(const std::string& key) { return value_.at(key); }
+
+const json& JsonReader::array_at(const std::string& key) {
+  const json& found = at(key);
+  if (!found.is_array()) refuse_type(path_of(key), found, "a list [...]");
+  return found;
+}
+
+void JsonReader::read(const std::string& key, bool& target) {
+  if (!has(key)) return;
+  if (!at(key).is_boolean()) refuse_type(path_of(key), at(key), "true or false");
+  target = at(key).get<bool>();
+}
+
+void JsonReader::read(const std::string& key, double& target) {
+  if (!has(key)) return;
+  if (!at(key).is_number()) refuse_type(path_of(key), at(key), "a number");
+  target = at(key).get<double>();
+}
+
+void JsonReader::read(const std::string& key, std::int64_t& target, std::int64_t smallest) {
+  if (!has(key)) return;
+  if (!at(key).is_number_integer()) refuse_type(path_of(key), at(key), "a whole number");
+  target = at(key).get<std::int64_t>();
+  if (target < smallest) {
+    refuse(path_of(key),
+           std::to_string(target) + " is too small. Give at least " + std::to_string(smallest));
+  }
+}
+
+void JsonReader::read(const std::string& key, std::uint64_t& target) {
+  auto number = static_cast<std::int64_t>(target);
+  read(key, number, 0);
+  target = static_cast<std::uint64_t>(number);
+}
+
+void JsonReader::read(const std::string& key, std::string& target) {
+  if (!has(key)) return;
+  if (!at(key).is_string()) refuse_type(path_of(key), at(key), "a text \"...\"");
+  target = at(key).get<std::string>();
+}
+
+void JsonReader::read(const std::string& key, std::vector<double>& target) {
+  if (!has(key)) return;
+  target.clear();
+  for (const json& element : array_at(key)) {
+    if (!element.is_number()) {
+      refuse_type(path_of(key) + "[" + std::to_string(target.size()) + "]", element, "a number");
+    }
+    target.push_back(element.get<double>());
+  }
+}
+
+void JsonReader::read(const std::string& key, std::vector<std::int64_t>& target) {
+  if (!has(key)) return;
+  target.clear();
+  for (const json& element : array_at(key)) {
+    if (!element.is_number_integer()) {
+      refuse_type(path_of(key) + "[" + std::to_string(target.size()) + "]", element,
+                  "a whole number");
+    }
+    target.push_back(element.get<std::int64_t>());
+  }
+}
+
+JsonReader JsonReader::object(const std::string& key) {
+  static const json nothing = json::object();
+  return JsonReader(has(key) ? at(key) : nothing, path_of(key));
+}
+
+std::size_t JsonReader::name_index(const json& value, const std::string& path,
+                                   const std::vector<std::string>& names) {
+  if (value.is_string()) {
+    auto found = std::find(names.begin(), names.end(), value.get<std::string>());
+    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  }
+  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  refuse(path, value.dump() + " is none of " + joined(names) + suggestion(text, names));
+}
+
+void JsonReader::finish() const {
+  for (const auto& [key, value] : value_.items()) {
+    if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+    refuse(path_, "there is no setting \"" + key + "\"; there are " + joined(known_) +
+                      suggestion(key, known_));
+  }
+}
+
+}  // namespace sturnus::app

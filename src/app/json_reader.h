@@ -1,0 +1,79 @@
+// Settings from JSON, strictly: what is not known or makes no sense is an error that says where it
+// stands, what is allowed there and what was probably meant.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sturnus::app {
+
+/// The name in `known` with the fewest letters to change; empty when none is near.
+std::string nearest_name(std::string_view name, std::span<const std::string> known);
+
+/// One object of a JSON document. Every key is asked for once; `finish` refuses what is left.
+class JsonReader {
+ public:
+  /// `path` names the object in messages: "$.network".
+  JsonReader(const nlohmann::json& value, std::string path);
+
+  bool has(const std::string& key);
+  /// Overwrites `target` if the key is there. Throws Error for a value of another type.
+  void read(const std::string& key, bool& target);
+  void read(const std::string& key, double& target);
+  void read(const std::string& key, std::int64_t& target, std::int64_t smallest = 0);
+  void read(const std::string& key, std::uint64_t& target);
+  void read(const std::string& key, std::string& target);
+  void read(const std::string& key, std::vector<double>& target);
+  void read(const std::string& key, std::vector<std::int64_t>& target);
+  /// One of several names.
+  template <class Enum>
+  void read(const std::string& key, Enum& target,
+            std::span<const std::pair<Enum, std::string>> names) {
+    if (!has(key)) return;
+    target = names[name_index(at(key), path_of(key), list(names))].first;
+  }
+  template <class Enum>
+  void read(const std::string& key, std::vector<Enum>& target,
+            std::span<const std::pair<Enum, std::string>> names) {
+    if (!has(key)) return;
+    const nlohmann::json& values = array_at(key);
+    target.clear();
+    for (std::size_t i = 0; i < values.size(); i++) {
+      std::string path = path_of(key) + "[" + std::to_string(i) + "]";
+      target.push_back(names[name_index(values[i], path, list(names))].first);
+    }
+  }
+  /// The object under a key.
+  JsonReader object(const std::string& key);
+  const nlohmann::json& at(const std::string& key);
+  std::string path_of(const std::string& key) const { return path_ + "." + key; }
+
+  /// Throws Error for a key that nobody asked for.
+  void finish() const;
+
+ private:
+  template <class Enum>
+  static std::vector<std::string> list(std::span<const std::pair<Enum, std::string>> names) {
+    std::vector<std::string> result;
+    for (const auto& [value, name] : names) result.push_back(name);
+    return result;
+  }
+  static std::size_t name_index(const nlohmann::json& value, const std::string& path,
+                                const std::vector<std::string>& names);
+  const nlohmann::json& array_at(const std::string& key);
+
+  const nlohmann::json& value_;
+  std::string path_;
+  std::vector<std::string> known_;
+};
+
+/// Throws Error: `path: what`.
+[[noreturn]] void refuse(const std::string& path, const std::string& what);
+
+}  // namespace sturnus::app

@@ -1,0 +1,50 @@
+// One line that tells how a training goes, and Ctrl-C that ends it well.
+#pragma once
+
+#include <sturnus/inference/training.h>
+
+#include <chrono>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace sturnus::app {
+
+/// "4500/15000  712 it/s  15 s left  data 0.0123 ...  omega 1.01 ± 0.03"
+std::string progress_line(const TrainingLog& log, std::int64_t iterations,
+                          const std::vector<std::string>& parameters, double iterations_per_second);
+
+/// Shows progress on a terminal by rewriting one line; elsewhere a line now and then.
+class Progress {
+ public:
+  Progress(std::ostream& out, std::string title, std::int64_t iterations,
+           std::vector<std::string> parameters);
+  void show(const TrainingLog& log);
+  void finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::ostream& out_;
+  std::string title_;
+  std::int64_t iterations_;
+  std::vector<std::string> parameters_;
+  bool terminal_;
+  Clock::time_point last_shown_ = {};
+  double start_seconds_ = -1;
+  std::int64_t start_iteration_ = 0;
+};
+
+/// While it lives, the first Ctrl-C is only noted; the second ends the program as usual.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+  bool interrupted() const;
+
+ private:
+  void (*before_)(int);
+};
+
+}  // namespace sturnus::app
