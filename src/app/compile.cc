@@ -5,9 +5,11 @@
 #include <sturnus/runtime/topology.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 
 #include "src/app/commands.h"
+#include "src/app/config.h"
 #include "src/app/files.h"
 
 namespace sturnus::app {
@@ -38,6 +40,11 @@ Executable compile_for(const std::string& target, const std::string& program,
                 "tpu:<topology> such as tpu:v5e:2x2, and files with a GPU description");
   }
   return Topology::gpu(Plugin::find("cuda"), gpu, devices).compile(program, options);
+}
+
+std::string platform_of(const std::string& target) {
+  if (target == "cpu") return "cpu";
+  return starts_with(target, "tpu:") ? "tpu" : "cuda";
 }
 
 nlohmann::json to_json(const Work& work) {
@@ -85,13 +92,24 @@ void show_target(std::ostream& out, const std::string& name) {
 }
 
 void compile_program(std::ostream& out, const CompileRequest& request) {
-  std::string program = read_file(request.program);
+  std::string text;
+  std::optional<Lowered> training;
+  if (fs::exists(request.program)) {
+    text = read_file(request.program);
+  } else {
+    // The whole training of an experiment: (state, iterations) -> state.
+    Experiment experiment = experiment_named(request.program.string());
+    RunConfig config = published_config(experiment, request.variant);
+    if (request.members) config.ensemble.members = *request.members;
+    training = Ensemble(problem_of(data_of(config)), config.ensemble).lower();
+  }
   CompileOptions options;
   options.partitions = request.devices;
   options.spmd = options.shardy = request.devices > 1;
   nlohmann::json reports = nlohmann::json::object();
   for (const std::string& target : request.targets) {
-    Executable executable = compile_for(target, program, options);
+    if (training) text = training->stablehlo(platform_of(target));
+    Executable executable = compile_for(target, text, options);
     ProgramReport report = executable.report();
     out << target << "\n" << to_string(report) << "\n";
     reports[target] = to_json(report);

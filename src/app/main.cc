@@ -70,9 +70,14 @@ int main(int argc, char** argv) {
       program.add_subcommand("compile", "Compile StableHLO, also for devices that are not here");
   CompileRequest request;
   request.targets = {"cpu"};
-  compile->add_option("program", request.program, "A file with StableHLO text")->required();
   compile
-      ->add_option("--for", request.targets,
+      ->add_option("program", request.program,
+                   "A file with StableHLO text, or an experiment: its whole training")
+      ->required();
+  compile->add_option("--variant", request.variant, "Of the experiment (default: full)");
+  compile->add_option("--members", request.members, "Of the experiment");
+  compile
+      ->add_option("--for,--target", request.targets,
                    "cpu, h100, a100, b200, tpu:v5e:2x2, or a file with a GPU description")
       ->delimiter(',');
   compile->add_option("--devices", request.devices, "Split the program over so many devices");

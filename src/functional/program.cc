@@ -24,8 +24,8 @@ std::string Lowered::graph() const {
   return internal::print_graph(parameters_, parameter_names_, outputs_);
 }
 
-std::string Lowered::stablehlo() const {
-  return internal::Emitter::module(name_, parameters_, outputs_, donors_);
+std::string Lowered::stablehlo(std::string_view platform) const {
+  return internal::Emitter::module(name_, parameters_, outputs_, donors_, platform);
 }
 
 std::size_t Lowered::size() const { return internal::reachable(outputs_).size(); }

@@ -23,8 +23,9 @@ class Lowered {
   /// The graph as text, one operation per line with its type and the line of code that made it.
   std::string graph() const;
   /// The program in StableHLO. Arrays that the function captured are constants of it, so that it is
-  /// complete: JAX and other users of StableHLO can run it.
-  std::string stablehlo() const;
+  /// complete: JAX and other users of StableHLO can run it. Some operations have a faster form on
+  /// one platform ("cpu", "cuda", "tpu") than on another.
+  std::string stablehlo(std::string_view platform = "cpu") const;
   /// The number of operations in the graph, those of loops and branches once.
   std::size_t size() const;
   internal::ArrayTypes argument_types() const { return internal::types_of(parameters_); }

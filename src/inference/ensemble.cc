@@ -240,7 +240,7 @@ struct Ensemble::Implementation {
     auto [for_members, for_points] = split(key(options.seed));
     EnsembleState state;
     state.members = fresh_members(for_members);
-    state.optimizer = options.optimizer.init(tree_leaves(state.members));
+    state.optimizer = options.optimizer.init({pack(state.members)});
     state.iteration = Array(0);
     state.key = for_points;
     state.points = draw_points(for_points, state.members);
@@ -249,37 +249,73 @@ struct Ensemble::Implementation {
     return state;
   }
 
-  Array points_now(const EnsembleState& s) const {
+  // --- The loop. All that a member learns is one row: few and large operations, whatever the
+  // number of layers.
+  struct Loop {
+    Array parameters;  // [members, size]
+    OptimizerState optimizer;
+    Array iteration, points;
+    LossTerms loss;
+    Array diverged_at;
+  };
+
+  static Array pack(const Member& members) {
+    Arrays parts;
+    for (const Array& leaf : tree_leaves(members)) parts.push_back(rows(leaf));
+    return concatenate(parts, 1);
+  }
+  Member unpack(const Array& parameters, const Member& like) const {
+    std::int64_t at = 0;
+    return tree_map(
+        [&](const Array& leaf) {
+          std::int64_t from = at;
+          at += leaf.size() / options.members;
+          return reshape(slice(parameters, {0, from}, {options.members, at}), leaf.shape());
+        },
+        like);
+  }
+
+  Array points_now(const Loop& s, const Member& members, const Key& key) const {
     const Collocation& c = options.collocation;
     if (c.resample_every == 0 || c.kind == Collocation::Kind::grid) return s.points;
-    auto draw = [&] { return draw_points(fold_in(s.key, s.iteration), s.members); };
+    auto draw = [&] { return draw_points(fold_in(key, s.iteration), members); };
     if (c.resample_every == 1) return draw();
     Array due = s.iteration % static_cast<int>(c.resample_every) == 0;
     return cond(due, draw, [&] { return s.points; });
   }
 
-  EnsembleState step(const EnsembleState& s) const {
-    EnsembleState next = s;
-    next.points = stop_gradient(points_now(s));
-    auto objective = [&](const Member& members) {
-      LossTerms terms = loss(members, next.points, s.iteration);
+  Loop step(const Loop& s, const Member& like, const Key& key) const {
+    Member members = unpack(s.parameters, like);
+    Loop next;
+    next.points = stop_gradient(points_now(s, members, key));
+    auto objective = [&](const Member& m) {
+      LossTerms terms = loss(m, next.points, s.iteration);
       return std::pair(sum(total(terms)), terms);
     };
-    auto [value, gradient] = value_and_grad(objective)(s.members);
+    auto [value, gradient] = value_and_grad(objective)(members);
     next.loss = value.second;
     Array bad = (s.diverged_at < 0) & !is_finite(total(next.loss));
     next.diverged_at = where(bad, s.iteration, s.diverged_at);
-    Optimizer::Step moved = options.optimizer.step(tree_leaves(s.members), tree_leaves(gradient),
-                                                   s.optimizer, s.iteration);
-    next.members = tree_unflatten(s.members, std::span<const Array>(moved.parameters));
+    Optimizer::Step moved =
+        options.optimizer.step({s.parameters}, {pack(gradient)}, s.optimizer, s.iteration);
+    next.parameters = moved.parameters[0];
     next.optimizer = moved.state;
     next.iteration = s.iteration + 1;
     return next;
   }
 
   EnsembleState advance(const EnsembleState& state, const Array& iterations) const {
-    auto body = [this](const Array&, const EnsembleState& s) { return step(s); };
-    return fori_loop(Array(0), iterations, body, state);
+    Loop start = {pack(state.members), state.optimizer, state.iteration,
+                  state.points,        state.loss,      state.diverged_at};
+    auto body = [&](const Array&, const Loop& s) { return step(s, state.members, state.key); };
+    Loop end = fori_loop(Array(0), iterations, body, start);
+    return {unpack(end.parameters, state.members),
+            end.optimizer,
+            end.iteration,
+            state.key,
+            end.points,
+            end.loss,
+            end.diverged_at};
   }
 
   EnsembleState restart(const EnsembleState& state, const Array& which) const {
