@@ -166,21 +166,27 @@ struct Ensemble::Implementation {
   }
   Array nothing() const { return zeros({options.members}, options.dtype); }
 
-  Array repulsion_term(const Member& members, const Array& points, const Array& iteration) const {
+  Arrays seen_of(const Member& members, const Array& points) const {
+    Arrays seen;
+    for (Seen what : options.repulsion.seen) seen.push_back(seen_of(what, members, points));
+    return seen;
+  }
+  /// `others` is what was seen of the others, if their density stands still.
+  Array repulsion_term(const Member& members, const Array& points, const Array& iteration,
+                       const Arrays& others) const {
     const Repulsion& repulsion = options.repulsion;
     if (repulsion.seen.empty()) return nothing();
-    Arrays seen;
-    for (Seen what : repulsion.seen) seen.push_back(seen_of(what, members, points));
     double weight = repulsion.weight * rho();
     if (repulsion.factorization == Factorization::full) {
       weight /= std::sqrt(static_cast<double>(measured()));
     }
-    Array density = log_density(repulsion, seen);
+    Array density = log_density(repulsion, seen_of(members, points), others);
     if (repulsion.start <= 0) return weight * density;
     return where(iteration >= repulsion.start, weight, 0.0) * density;
   }
 
-  LossTerms loss(const Member& members, const Array& points, const Array& iteration) const {
+  LossTerms loss(const Member& members, const Array& points, const Array& iteration,
+                 const Arrays& others = {}) const {
     Array f = rows(values(members, measured_at));
     Array r = rows(residuals(members, points, options.collocation.per_member));
     LossTerms terms;
@@ -188,7 +194,7 @@ struct Ensemble::Implementation {
     terms.residual = options.residual_weight.at(iteration) * sum(square(r), 1) /
                      static_cast<double>(options.collocation.points);
     terms.prior = prior_term(members);
-    terms.repulsion = repulsion_term(members, points, iteration);
+    terms.repulsion = repulsion_term(members, points, iteration, others);
     return terms;
   }
 
@@ -318,6 +324,37 @@ struct Ensemble::Implementation {
             end.diverged_at};
   }
 
+  EnsembleState polish(const EnsembleState& state, const Array& steps) const {
+    const Lbfgs& lbfgs = options.lbfgs;
+    auto objective_among = [&](const Arrays& others) {
+      return [&, others](const Array& x) {
+        return total(loss(unpack(x, state.members), state.points, state.iteration, others));
+      };
+    };
+    auto others_at = [&](const Array& x) {
+      Arrays seen = seen_of(unpack(x, state.members), state.points);
+      for (Array& a : seen) a = stop_gradient(a);
+      return seen;
+    };
+    Array start = pack(state.members);
+    auto body = [&](const Array&, const Lbfgs::State& s) {
+      auto objective = objective_among(others_at(s.x));
+      // The density has moved since the last step, and with it value and gradient.
+      Lbfgs::State here = s;
+      Lbfgs::State anew = lbfgs.init(objective, s.x);
+      here.value = anew.value;
+      here.gradient = anew.gradient;
+      return lbfgs.step(objective, here);
+    };
+    Lbfgs::State end =
+        fori_loop(Array(0), steps, body, lbfgs.init(objective_among(others_at(start)), start));
+    EnsembleState next = state;
+    next.members = unpack(end.x, state.members);
+    next.loss = loss(next.members, state.points, state.iteration);
+    next.iteration = state.iteration + steps;
+    return next;
+  }
+
   EnsembleState restart(const EnsembleState& state, const Array& which) const {
     Member fresh = fresh_members(fold_in(fold_in(key(options.seed), 1), state.iteration));
     auto choose = [&](const Array& now, const Array& then) {
@@ -339,6 +376,9 @@ struct Ensemble::Implementation {
     return jit([this](const EnsembleState& s, const Array& n) { return advance(s, n); },
                {.donate = {0}, .device = options.device});
   }
+  std::function<EnsembleState(const EnsembleState&, const Array&)> polish_program =
+      jit([this](const EnsembleState& s, const Array& n) { return polish(s, n); },
+          {.device = options.device});
   mutable std::once_flag traced;
   mutable std::optional<Compiled<EnsembleState, std::tuple<EnsembleState, Array>>> program;
   mutable CompileTime compile_time;
@@ -362,6 +402,10 @@ EnsembleState Ensemble::init() const {
 EnsembleState Ensemble::advance(EnsembleState state, std::int64_t iterations) const {
   compile();
   return (*implementation_->program)(state, Array(iterations));
+}
+
+EnsembleState Ensemble::polish(const EnsembleState& state, std::int64_t steps) const {
+  return implementation_->polish_program(state, Array(steps));
 }
 
 EnsembleState Ensemble::restart(const EnsembleState& state, const Array& which) const {

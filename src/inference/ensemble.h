@@ -10,6 +10,7 @@
 
 #include <sturnus/functional/program.h>
 #include <sturnus/inference/collocation.h>
+#include <sturnus/inference/lbfgs.h>
 #include <sturnus/inference/network.h>
 #include <sturnus/inference/optimizer.h>
 #include <sturnus/inference/problem.h>
@@ -32,6 +33,7 @@ struct EnsembleOptions {
   Optimizer optimizer = {};
   Schedule residual_weight = 1;
   Repulsion repulsion = {};
+  Lbfgs lbfgs = {};  ///< For `polish` alone.
   std::uint64_t seed = 0;
   /// f64 costs about twice the time.
   DType dtype = DType::f32;
@@ -80,6 +82,10 @@ class Ensemble {
   EnsembleState init() const;
   /// The state after so many more iterations. Uses up the given state: its memory is reused.
   EnsembleState advance(EnsembleState state, std::int64_t iterations) const;
+  /// So many steps of L-BFGS for every member, from the state's points on; in each the density of
+  /// the others stands still. For the end of a training, in f64: a noisy optimiser's last iterate
+  /// becomes a minimum. Members that are not finite stay so.
+  EnsembleState polish(const EnsembleState& state, std::int64_t steps) const;
   /// The state with those members begun anew for which `which` (bool[members]) holds.
   EnsembleState restart(const EnsembleState& state, const Array& which) const;
 

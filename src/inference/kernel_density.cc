@@ -126,22 +126,23 @@ Sums with_block(const Sums& sums, Span span, const Array& x, const Array& others
   return next;
 }
 
-Sums kernel_sums(Span span, const Array& x, const Array& h, const KernelDensity& density) {
+Sums kernel_sums(Span span, const Array& x, const Array& others, const Array& h,
+                 const KernelDensity& density) {
   std::int64_t d = x.shape()[0], n = x.shape()[1];
   Shape of_kernel = {span == Span::joint ? 1 : d, n};
   Sums none = {full(of_kernel, density.leave_one_out ? -1e29 : 0, x.dtype()),
                zeros(of_kernel, x.dtype()), zeros({d, n}, x.dtype())};
   std::int64_t block =
       density.block > 0 ? density.block : std::max<std::int64_t>(1, block_budget / (n * d));
-  if (block >= n) return with_block(none, span, x, x, h, Array(0), density.leave_one_out);
+  if (block >= n) return with_block(none, span, x, others, h, Array(0), density.leave_one_out);
 
   // A last block that is not full is filled with members that lie too far away to be felt.
   std::int64_t blocks = (n + block - 1) / block;
-  Array filled = pad(x, far_away, {0, 0}, {0, blocks * block - n});
+  Array filled = pad(others, far_away, {0, 0}, {0, blocks * block - n});
   auto step = [&](const Sums& sums, const Array& b) {
     Array first = b * static_cast<int>(block);
-    Array others = dynamic_slice(filled, {Array(0), first}, {d, block});
-    return std::pair(with_block(sums, span, x, others, h, first, density.leave_one_out),
+    Array part = dynamic_slice(filled, {Array(0), first}, {d, block});
+    return std::pair(with_block(sums, span, x, part, h, first, density.leave_one_out),
                      std::tuple<>());
   };
   return scan(step, none, arange(blocks)).first;
@@ -152,12 +153,14 @@ Array with_gradient(const Array& value, const Array& gradient, const Array& x) {
   return value + sum(gradient * (x - stop_gradient(x)), 0);
 }
 
-Array log_density(Span span, const Array& members, const KernelDensity& density) {
+Array log_density(Span span, const Array& members, const KernelDensity& density,
+                  const Array& kernels) {
   Array rows = transpose(members);
   Array x = far_if_not_finite(stop_gradient(rows));
+  Array others = kernels.empty() ? x : far_if_not_finite(stop_gradient(transpose(kernels)));
   std::int64_t spanned = span == Span::joint ? x.shape()[0] : 1;
-  Array h = expand_dims(bandwidth_of_rows(x, density.bandwidth, spanned), 1);
-  Sums sums = kernel_sums(span, x, h, density);
+  Array h = expand_dims(bandwidth_of_rows(others, density.bandwidth, spanned), 1);
+  Sums sums = kernel_sums(span, x, others, h, density);
   Array value = log(sums.kernel) + sums.peak;
   if (span == Span::each) value = value - log(h);
   Array gradient = sums.pull / (sums.kernel * square(h));
@@ -172,12 +175,13 @@ Array kernel_bandwidth(const Array& members, Bandwidth bandwidth, std::int64_t d
   return bandwidth_of_rows(transpose(stop_gradient(members)), bandwidth, dimensions);
 }
 
-Array log_joint_density(const Array& members, const KernelDensity& density) {
-  return log_density(Span::joint, members, density);
+Array log_joint_density(const Array& members, const KernelDensity& density, const Array& others) {
+  return log_density(Span::joint, members, density, others);
 }
 
-Array log_factorized_density(const Array& members, const KernelDensity& density) {
-  return log_density(Span::each, members, density);
+Array log_factorized_density(const Array& members, const KernelDensity& density,
+                             const Array& others) {
+  return log_density(Span::each, members, density, others);
 }
 
 }  // namespace sturnus

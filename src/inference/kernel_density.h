@@ -36,10 +36,13 @@ Array median_distance(const Array& members);
 /// bandwidth: one kernel for all dimensions. The derivative is that by x_i with the x_j fixed,
 /// -sum_j w_ij (x_i - x_j) / h^2 with weights w_i that sum to 1, whatever mode asks for it.
 /// Members with values that are not finite repel nobody.
-Array log_joint_density(const Array& members, const KernelDensity& density);
+/// `others` are where the x_j are, if not at `members`: the density stays while members move.
+Array log_joint_density(const Array& members, const KernelDensity& density,
+                        const Array& others = {});
 
 /// The same for each dimension alone, log sum_j exp(-(x_i - x_j)^2 / 2 h^2) / h, summed over the
 /// dimensions.
-Array log_factorized_density(const Array& members, const KernelDensity& density);
+Array log_factorized_density(const Array& members, const KernelDensity& density,
+                             const Array& others = {});
 
 }  // namespace sturnus

@@ -25,16 +25,18 @@ Repulsion published_repulsion(std::string_view variant) {
   throw Error("repulsion: no variant \"" + std::string(variant) + "\". There are" + names);
 }
 
-Array log_density(const Repulsion& repulsion, const Arrays& seen) {
+Array log_density(const Repulsion& repulsion, const Arrays& seen, const Arrays& others) {
+  auto all = [](const Arrays& parts) { return parts.empty() ? Array() : concatenate(parts, 1); };
   switch (repulsion.factorization) {
     case Factorization::joint:
-      return log_joint_density(concatenate(seen, 1), repulsion.density);
+      return log_joint_density(all(seen), repulsion.density, all(others));
     case Factorization::full:
-      return log_factorized_density(concatenate(seen, 1), repulsion.density);
+      return log_factorized_density(all(seen), repulsion.density, all(others));
     case Factorization::blocks: {
       Array total;
-      for (const Array& block : seen) {
-        Array term = log_joint_density(block, repulsion.density);
+      for (std::size_t i = 0; i < seen.size(); i++) {
+        Array there = others.empty() ? Array() : others[i];
+        Array term = log_joint_density(seen[i], repulsion.density, there);
         total = total.empty() ? term : total + term;
       }
       return total;

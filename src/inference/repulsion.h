@@ -52,7 +52,8 @@ Repulsion published_repulsion(std::string_view variant);
 const std::vector<std::string>& published_variants();
 
 /// The log density of each member, [members], from what is seen of them: one [members, dimensions]
-/// for each kind. Throws Error for fewer than 2 members.
-Array log_density(const Repulsion& repulsion, const Arrays& seen);
+/// for each kind. `others` is what was seen when the density was made, if it is not made anew.
+/// Throws Error for fewer than 2 members.
+Array log_density(const Repulsion& repulsion, const Arrays& seen, const Arrays& others = {});
 
 }  // namespace sturnus
