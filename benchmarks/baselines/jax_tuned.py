@@ -45,7 +45,9 @@ def forward(weights, biases, z):
     for w, b in zip(weights, biases):
         a = tanh_jet(z)
         tape.append((a, z))
-        z = [jnp.einsum("eoi,eip->eop", w, c) for c in a]
+        # Without the barrier XLA would fold the transpose into the dots, and run them at half the speed.
+        transposed = lax.optimization_barrier(jnp.swapaxes(w, 1, 2))
+        z = [jnp.einsum("eoi,eip->eop", transposed, c) for c in a]
         z[0] = z[0] + b[:, :, None]
     return z, tape
 
@@ -54,11 +56,9 @@ def backward(weights, tape, bar):
     """Cotangents of the first layer's jet, of the weights and of the biases."""
     weights_bar, biases_bar = [], []
     for w, (a, z) in zip(reversed(weights), reversed(tape)):
-        weights_bar.insert(0, sum(jnp.einsum("eop,eip->eoi", g, c) for g, c in zip(bar, a)))
+        weights_bar.insert(0, sum(jnp.einsum("eip,eop->eio", c, g) for g, c in zip(bar, a)))
         biases_bar.insert(0, sum_points(bar[0]))
-        # Without the barrier XLA would fold the transpose into the dot, and run it at half the speed.
-        transposed = lax.optimization_barrier(jnp.swapaxes(w, 1, 2))
-        bar = tanh_jet_back(a[0], z, [jnp.einsum("eio,eop->eip", transposed, g) for g in bar])
+        bar = tanh_jet_back(a[0], z, [jnp.einsum("eio,eop->eip", w, g) for g in bar])
     return bar, weights_bar, biases_bar
 
 
@@ -163,7 +163,7 @@ def residual(task, f, lam):
 
 
 class Tuned:
-    """The parameters are (weights [members, out, in] of all layers, biases, lambda)."""
+    """The parameters stay rows, so that Adam is one piece of elementwise work."""
 
     def __init__(self, task):
         self.task = task
@@ -173,13 +173,10 @@ class Tuned:
         self.scale = 2 / (task.high - task.low)
 
     def unpack(self, rows):
-        layers, lam = self.task.split(rows)
-        return [jnp.swapaxes(w, 1, 2) for w, _ in layers], [b for _, b in layers], lam
+        return rows
 
-    def pack(self, parameters):
-        weights, biases, lam = parameters
-        layers = [a.reshape(len(lam), -1) for w, b in zip(weights, biases) for a in (jnp.swapaxes(w, 1, 2), b)]
-        return jnp.concatenate(layers + [lam], 1)
+    def pack(self, rows):
+        return rows
 
     def unit(self, points):
         """Mapped to [-1, 1], as [inputs, points] or [members, inputs, points]."""
@@ -190,10 +187,12 @@ class Tuned:
         along = [jnp.full_like(lam[:, :1], self.scale[0])]
         return along + [self.scale[1] * lam] if self.task.name == "advection" else along
 
-    def gradient(self, parameters, points, physics_weight, repulsive):
-        task, weights, biases, lam = self.task, *parameters
+    def gradient(self, rows, points, physics_weight, repulsive):
+        task = self.task
+        layers, lam = task.split(rows)
+        weights, biases = zip(*layers)
         inputs = range(task.x.shape[1])
-        first = [weights[0][:, :, k] for k in inputs]
+        first = [weights[0][:, k] for k in inputs]
         x, p = self.unit(task.x), self.unit(points)
         x, p = [x[k] for k in inputs], [p[..., k, :] for k in inputs]
 
@@ -218,7 +217,9 @@ class Tuned:
         if task.name == "advection":
             lam_bar = lam_bar + self.scale[1] * jnp.sum(first[1] * slope_bar, 1, keepdims=True)
         first_bias_bar = sum_points(bar[0]) + sum_points(data_bar)
-        return losses, ([jnp.stack(first_bar, 2), *weights_bar], [first_bias_bar, *biases_bar], lam_bar)
+        later = [b for pair in zip(weights_bar, biases_bar) for b in pair]
+        bars = [jnp.stack(first_bar, 1), first_bias_bar, *later, lam_bar]
+        return losses, jnp.concatenate([b.reshape(task.members, -1) for b in bars], 1)
 
     def head(self, f, jet, lam, physics_weight, repulsive):
         """Losses, and their cotangents of the raw outputs at the data, of the raw jet, and of lambda."""

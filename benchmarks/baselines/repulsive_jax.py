@@ -59,14 +59,23 @@ def adam(task, n, parameters, mean, square, gradient):
     return parameters, mean, square
 
 
-def train(task, style, rows, first, iterations):
-    def body(i, state):
-        _, gradient = gradient_at(task, style, state[0], first + i)
-        return adam(task, i + 1, *state, gradient)
+def step(task, style, first, i, state):
+    """Iteration first + i: the new state, and the losses and the gradient it started from."""
+    losses, gradient = gradient_at(task, style, state[0], first + i)
+    return adam(task, i + 1, *state, gradient), (losses, gradient)
 
+
+def start_state(style, rows):
     parameters = style.unpack(rows)
     zeros = jax.tree.map(jnp.zeros_like, parameters)
-    return style.pack(lax.fori_loop(0, iterations, body, (parameters, zeros, zeros))[0])
+    return parameters, zeros, zeros
+
+
+def train(task, style, rows, first, iterations):
+    def body(i, state):
+        return step(task, style, first, i, state)[0]
+
+    return style.pack(lax.fori_loop(0, iterations, body, start_state(style, rows))[0])
 
 
 def build(task, style):
@@ -80,16 +89,20 @@ def build(task, style):
     return Program(lowered, compiled, middle - start, time.perf_counter() - middle)
 
 
-def build_gradient(task, style):
-    """gradient(rows, iteration) returns the members' losses and the gradient as rows."""
+def build_trace(task, style):
+    """For checks: trace(rows, first, iterations) returns the losses [iterations, members] along the training, and the
+    gradients [iterations, members, row]."""
     style = STYLES[style](task)
 
-    @jax.jit
-    def gradient(rows, iteration):
-        losses, bar = gradient_at(task, style, style.unpack(rows), iteration)
-        return losses, style.pack(bar)
+    @functools.partial(jax.jit, static_argnums=2)
+    def trace(rows, first, iterations):
+        def body(state, i):
+            state, (losses, gradient) = step(task, style, first, i, state)
+            return state, (losses, style.pack(gradient))
 
-    return gradient
+        return lax.scan(body, start_state(style, rows), jnp.arange(iterations))[1]
+
+    return trace
 
 
 def main():

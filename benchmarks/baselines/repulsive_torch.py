@@ -118,10 +118,12 @@ class Ensemble:
         return losses
 
     def step(self, iteration):
-        for loss, adam in zip(self.losses(iteration), self.adams):
+        losses = self.losses(iteration)
+        for loss, adam in zip(losses, self.adams):
             adam.zero_grad()
             loss.backward()
             adam.step()
+        return losses
 
     def rows(self):
         return torch.stack([m.row() for m in self.members]).numpy()
@@ -138,15 +140,17 @@ def build(task):
     return run
 
 
-def build_gradient(task):
-    """gradient(rows, iteration) returns the members' losses and the gradient as rows."""
-    def gradient(rows, iteration):
-        ensemble = Ensemble(task, rows)
-        losses = torch.stack(ensemble.losses(iteration))
-        losses.sum().backward()
-        return losses.detach().numpy(), torch.stack([m.row(lambda p: p.grad) for m in ensemble.members]).numpy()
+def build_trace(task):
+    """For checks: trace(rows, first, iterations) returns the losses [iterations, members] along the training, and the
+    gradients [iterations, members, row]."""
+    def trace(rows, first, iterations):
+        ensemble, losses, gradients = Ensemble(task, rows), [], []
+        for i in range(iterations):
+            losses.append([loss.item() for loss in ensemble.step(first + i)])
+            gradients.append(torch.stack([m.row(lambda p: p.grad) for m in ensemble.members]).numpy())
+        return np.array(losses), np.array(gradients)
 
-    return gradient
+    return trace
 
 
 def main():
