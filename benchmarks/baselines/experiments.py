@@ -172,14 +172,15 @@ def task_and_rows(arguments):
     return task, np.fromfile(arguments.start, np.float32).reshape(task.members, -1)
 
 
-def best_burst(burst, rounds):
-    """The result of a burst, and the seconds of the fastest."""
-    best = math.inf
-    for _ in range(rounds):
-        start = time.perf_counter()
+def time_bursts(burst, arguments):
+    """The result of a burst, and the times of the fastest; those of the CPU say more on a busy machine."""
+    wall, cpu = math.inf, math.inf
+    for _ in range(arguments.rounds):
+        start, cpu_start = time.perf_counter(), time.process_time()
         result = burst()
-        best = min(best, time.perf_counter() - start)
-    return result, best
+        wall, cpu = min(wall, time.perf_counter() - start), min(cpu, time.process_time() - cpu_start)
+    each = 1e3 / arguments.iterations
+    return result, {"ms_per_iteration": each * wall, "cpu_ms_per_iteration": each * cpu}
 
 
 def report(arguments, task, rows, numbers):

@@ -122,10 +122,9 @@ def main():
     def burst():
         return program(rows, arguments.first, arguments.iterations).block_until_ready()
 
-    end, seconds = experiments.best_burst(burst, arguments.rounds)
+    end, times = experiments.time_bursts(burst, arguments)
     experiments.report(arguments, task, end, {
-        "style": arguments.style, "lower_s": program.lower_s, "compile_s": program.compile_s,
-        "ms_per_iteration": 1e3 * seconds / arguments.iterations})
+        "style": arguments.style, "lower_s": program.lower_s, "compile_s": program.compile_s, **times})
 
 
 if __name__ == "__main__":

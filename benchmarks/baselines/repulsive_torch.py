@@ -161,9 +161,8 @@ def main():
     task, rows = experiments.task_and_rows(arguments)
     run = build(task)
     run(rows, arguments.first, 2)
-    end, seconds = experiments.best_burst(lambda: run(rows, arguments.first, arguments.iterations), arguments.rounds)
-    experiments.report(arguments, task, end, {"style": "torch", "lower_s": 0.0, "compile_s": 0.0,
-                                              "ms_per_iteration": 1e3 * seconds / arguments.iterations})
+    end, times = experiments.time_bursts(lambda: run(rows, arguments.first, arguments.iterations), arguments)
+    experiments.report(arguments, task, end, {"style": "torch", "lower_s": 0.0, "compile_s": 0.0, **times})
 
 
 if __name__ == "__main__":
