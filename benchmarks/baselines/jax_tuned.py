@@ -63,8 +63,8 @@ def backward(weights, tape, bar):
 
 
 # ------------------------------------------------------------------------------------- bandwidth
-def as_float(bits):
-    return lax.bitcast_convert_type(bits, jnp.float32)
+def bits_of(values):
+    return lax.bitcast_convert_type(values, jnp.int32)
 
 
 def bisect_bits(rank, count_below, dimensions, extra=None):
@@ -81,14 +81,15 @@ def bisect_bits(rank, count_below, dimensions, extra=None):
         extra = jax.tree.map(lambda a, b: jnp.where(larger[:, None], a, b), if_larger, if_smaller)
         return jnp.where(larger, trial, bits), extra
 
-    return as_float(lax.fori_loop(0, 31, settle, (jnp.zeros(dimensions, jnp.int32), extra))[0])
+    bits, _ = lax.fori_loop(0, 31, settle, (jnp.zeros(dimensions, jnp.int32), extra))
+    return lax.bitcast_convert_type(bits, jnp.float32)
 
 
 def median_of_pairs(values, rank):
     """Lower median of |v_i - v_j| over i < j; values are [dimensions, members]."""
     i, j = np.triu_indices(values.shape[1], 1)
     gaps = jnp.abs(jnp.take(values, i, 1, mode="clip") - jnp.take(values, j, 1, mode="clip"))
-    bits = lax.bitcast_convert_type(gaps, jnp.int32)
+    bits = bits_of(gaps)
     return bisect_bits(rank, lambda t, _: (jnp.sum(bits < t[:, None], 1), None, None), len(values))
 
 
@@ -102,12 +103,11 @@ def median_of_sorted(values, rank):
     own = jnp.broadcast_to(jnp.arange(members, dtype=jnp.int32), values.shape)
 
     def count_below(trial, bounds):
-        threshold = as_float(trial)[:, None]
-
         def halve(bounds):
             low, high = bounds
             middle = (low + high) // 2
-            near = jnp.take_along_axis(values, middle, 1, mode="clip") - values < threshold
+            gaps = jnp.abs(jnp.take_along_axis(values, middle, 1, mode="clip") - values)
+            near = bits_of(gaps) < trial[:, None]
             return jnp.where(near & (low < high), middle + 1, low), jnp.where(near, high, middle)
 
         place, _ = lax.while_loop(lambda b: jnp.any(b[0] < b[1]), halve, bounds)
