@@ -55,7 +55,8 @@ struct TableRequest {
   std::vector<int> runs;              // empty: the published ones
   std::optional<std::int64_t> members, iterations;
   std::string device;
-  std::filesystem::path out;  // folder; empty: results/table-<experiment>
+  std::filesystem::path out;   // folder; empty: results/table-<experiment>
+  std::filesystem::path keep;  // folder for <experiment>.json and .md; empty: not kept
 };
 
 /// `sturnus table`: variants x runs of an experiment, and the published table beside them. What is

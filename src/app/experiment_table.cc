@@ -1,54 +1,18 @@
 #include <sturnus/runtime/error.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <functional>
 #include <ostream>
-#include <sstream>
 
 #include "src/app/commands.h"
 #include "src/app/config.h"
 #include "src/app/experiment_run.h"
 #include "src/app/files.h"
-#include "src/app/published_scores.h"
-#include "src/app/table.h"
+#include "src/app/results_page.h"
 
 namespace sturnus::app {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-// Title, key in result.json, digits.
-struct Score {
-  const char* title;
-  const char* key;
-  int digits;
-};
-constexpr Score scores[] = {{"RMSE", "rmse", 3},
-                            {"logL/N", "logl_per_n", 1},
-                            {"|dlambda|", "abs_dlambda", 3},
-                            {"logL lambda", "logl_lambda", 2},
-                            {"W(f)", "w_f", 3},
-                            {"W(lambda)", "w_lambda", 4}};
-
-std::string text(const MeanSd& value, int digits) {
-  if (std::isnan(value.mean)) return "-";
-  char buffer[64];
-  std::snprintf(buffer, sizeof(buffer), "%.*f ± %.*f", digits, value.mean, digits, value.sd);
-  return buffer;
-}
-
-MeanSd over_runs(const json& runs, const char* key) {
-  std::vector<double> values;
-  for (const json& run : runs) {
-    const json& value = run.at("metrics").at(key);
-    if (value.is_number()) values.push_back(value.get<double>());
-  }
-  if (values.empty()) return {std::nan(""), std::nan("")};
-  return mean_sd(values);
-}
 
 // What is kept of a result in a table.
 json summary(const json& result) {
@@ -76,35 +40,6 @@ json exact_scores(Experiment experiment, int run, std::int64_t members, bool fre
             {"logl_lambda", scored.logl_lambda.value},
             {"w_f", own.w_f},
             {"w_lambda", own.w_lambda}}}};
-}
-
-void add_row(Table& table, const std::string& variant, const std::string& who,
-             const std::function<MeanSd(const Score&)>& value) {
-  std::vector<std::string> row = {variant, who};
-  for (const Score& score : scores) row.push_back(text(value(score), score.digits));
-  table.add(row);
-}
-
-Table as_table(Experiment experiment, const json& all) {
-  std::vector<std::string> header = {"variant", ""};
-  for (const Score& score : scores) header.push_back(score.title);
-  Table table(header);
-  for (const json& variant : all.at("variants")) {
-    std::string name = variant.at("name");
-    add_row(table, name, "Sturnus",
-            [&](const Score& s) { return over_runs(variant.at("runs"), s.key); });
-    ScoreTable published = published_scores(experiment, name);
-    if (published.empty()) continue;
-    add_row(table, "", "published", [&](const Score& s) {
-      auto found = published.find(s.key);
-      return found != published.end() ? found->second : MeanSd{std::nan(""), std::nan("")};
-    });
-  }
-  for (const json& exact : all.at("exact")) {
-    add_row(table, exact.at("name"), "exact draws",
-            [&](const Score& s) { return over_runs(exact.at("runs"), s.key); });
-  }
-  return table;
 }
 
 }  // namespace
@@ -162,9 +97,14 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
     }
     all["exact"].push_back(draws);
   }
-  as_table(experiment, all).print(out);
+  print_results(out, all);
   write_file(folder / "table.json", all.dump(1) + "\n");
   out << "\n" << (folder / "table.json").string() << '\n';
+  if (!request.keep.empty()) {
+    write_file(request.keep / (name + ".json"), all.dump(1) + "\n");
+    write_file(request.keep / (name + ".md"), results_page(all));
+    out << (request.keep / (name + ".md")).string() << '\n';
+  }
 }
 
 }  // namespace sturnus::app

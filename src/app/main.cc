@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
   table->add_option("--iterations", table_request.iterations, "Steps of the optimiser");
   table->add_option("--device", table_request.device, "cpu, cuda:1, ...");
   table->add_option("--out", table_request.out, "Folder; what is there is not run again");
+  table->add_option("--keep", table_request.keep, "Folder for the results page and its JSON");
   table->callback([&] { run_table(std::cout, std::cerr, table_request); });
 
   CLI::App* devices = program.add_subcommand("devices", "List the devices");

@@ -1,0 +1,212 @@
+#include "src/app/results_page.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <ostream>
+#include <sstream>
+
+#include "src/app/config.h"
+#include "src/app/published_scores.h"
+#include "src/app/table.h"
+
+namespace sturnus::app {
+namespace {
+
+using nlohmann::json;
+
+// Title, key in result.json, digits.
+struct Score {
+  const char* title;
+  const char* key;
+  int digits;
+};
+constexpr Score scores[] = {{"RMSE", "rmse", 3},
+                            {"logL/N", "logl_per_n", 1},
+                            {"abs dlambda", "abs_dlambda", 3},
+                            {"logL lambda", "logl_lambda", 2},
+                            {"W(f)", "w_f", 3},
+                            {"W(lambda)", "w_lambda", 4}};
+
+struct Row {
+  std::string variant, who;
+  std::vector<std::optional<MeanSd>> values;  // in the order of `scores`
+};
+
+std::string text(const std::optional<MeanSd>& value, int digits) {
+  if (!value) return "-";
+  char buffer[64];
+  std::snprintf(buffer, sizeof(buffer), "%.*f ± %.*f", digits, value->mean, digits, value->sd);
+  return buffer;
+}
+
+std::optional<MeanSd> over_runs(const json& runs, const char* key) {
+  std::vector<double> values;
+  for (const json& run : runs) {
+    const json& value = run.at("metrics").at(key);
+    if (value.is_number()) values.push_back(value.get<double>());
+  }
+  if (values.empty()) return {};
+  return mean_sd(values);
+}
+
+Row row_of(const std::string& variant, const std::string& who, const json& runs) {
+  Row row = {variant, who, {}};
+  for (const Score& score : scores) row.values.push_back(over_runs(runs, score.key));
+  return row;
+}
+
+std::optional<Row> published_row(Experiment experiment, const std::string& variant) {
+  ScoreTable published = published_scores(experiment, variant);
+  if (published.empty()) return {};
+  Row row = {variant, "published", {}};
+  for (const Score& score : scores) {
+    auto found = published.find(score.key);
+    row.values.push_back(found != published.end() ? std::optional(found->second) : std::nullopt);
+  }
+  return row;
+}
+
+std::vector<Row> rows_of(const json& results) {
+  Experiment experiment = experiment_named(results.at("experiment"));
+  std::vector<Row> rows;
+  for (const json& variant : results.at("variants")) {
+    rows.push_back(row_of(variant.at("name"), "Sturnus", variant.at("runs")));
+    if (auto published = published_row(experiment, variant.at("name"))) rows.push_back(*published);
+  }
+  for (const json& exact : results.at("exact")) {
+    rows.push_back(row_of(exact.at("name"), "exact draws", exact.at("runs")));
+  }
+  return rows;
+}
+
+// Scores that the published text compares, within two published standard deviations of its mean.
+std::string agreement(const json& results) {
+  Experiment experiment = experiment_named(results.at("experiment"));
+  std::ostringstream inside, outside;
+  int agree = 0, all = 0;
+  for (const json& variant : results.at("variants")) {
+    std::string name = variant.at("name");
+    ScoreTable published = published_scores(experiment, name);
+    for (const Score& score : scores) {
+      bool compared = std::string_view(score.key).substr(0, 4) != "logl";
+      auto found = published.find(score.key);
+      auto ours = over_runs(variant.at("runs"), score.key);
+      if (!compared || found == published.end() || !ours) continue;
+      all++;
+      if (std::abs(ours->mean - found->second.mean) <= 2 * found->second.sd) {
+        agree++;
+      } else {
+        outside << "- " << score.title << " of `" << name << "`: " << text(ours, score.digits)
+                << ", published " << text(found->second, score.digits) << "\n";
+      }
+    }
+  }
+  std::ostringstream page;
+  page << agree << " of " << all
+       << " means of RMSE, abs dlambda, W(f) and W(lambda) lie within two published standard "
+          "deviations of the published means.";
+  if (agree < all) page << " Outside:\n\n" << outside.str();
+  return page.str() + "\n";
+}
+
+double mean_of(const json& results, const std::string& variant, const char* key) {
+  for (const json& v : results.at("variants")) {
+    if (v.at("name") != variant) continue;
+    auto value = over_runs(v.at("runs"), key);
+    if (value) return value->mean;
+  }
+  return std::nan("");
+}
+
+// The orderings that the published text draws its conclusions from.
+std::string orderings(const json& results) {
+  double worst_repelling = INFINITY, best_other = -INFINITY, best_other_fit = -INFINITY;
+  for (const char* name : {"lambda", "factorized", "full"}) {
+    worst_repelling = std::min(worst_repelling, mean_of(results, name, "logl_lambda"));
+  }
+  for (const char* name : {"none", "f"}) {
+    best_other = std::max(best_other, mean_of(results, name, "logl_lambda"));
+  }
+  for (const char* name : {"none", "f", "lambda", "joint", "factorized"}) {
+    best_other_fit = std::max(best_other_fit, mean_of(results, name, "logl_per_n"));
+  }
+  double full_fit = mean_of(results, "full", "logl_per_n");
+  std::ostringstream page;
+  page << "- Variants that repel lambda have a better logL lambda than `none` and `f`: "
+       << (worst_repelling > best_other ? "yes" : "no") << " (the worst of them has "
+       << text(MeanSd{worst_repelling, 0}, 2).substr(0, 8) << ", the best of the others "
+       << text(MeanSd{best_other, 0}, 2).substr(0, 8) << ").\n";
+  page << "- `full` has the best logL/N: " << (full_fit > best_other_fit ? "yes" : "no") << ".\n";
+  return page.str();
+}
+
+std::string timing(const json& results) {
+  std::ostringstream page;
+  page << "| variant | ms per iteration | compiled in s | diverged members |\n|---|---|---|---|\n";
+  for (const json& variant : results.at("variants")) {
+    std::vector<double> per_iteration, compile;
+    std::size_t diverged = 0;
+    for (const json& run : variant.at("runs")) {
+      per_iteration.push_back(run.at("timing").at("ms_per_iteration"));
+      compile.push_back(run.at("timing").at("compile_s"));
+      diverged += run.at("members").at("divergences").size();
+    }
+    char line[128];
+    std::snprintf(line, sizeof(line), "| %s | %.2f | %.1f | %zu |\n",
+                  variant.at("name").get<std::string>().c_str(),
+                  *std::min_element(per_iteration.begin(), per_iteration.end()),
+                  *std::min_element(compile.begin(), compile.end()), diverged);
+    page << line;
+  }
+  return page.str();
+}
+
+}  // namespace
+
+void print_results(std::ostream& out, const json& results) {
+  std::vector<std::string> header = {"variant", ""};
+  for (const Score& score : scores) header.push_back(score.title);
+  Table table(header);
+  for (const Row& row : rows_of(results)) {
+    std::vector<std::string> cells = {row.variant, row.who};
+    for (std::size_t i = 0; i < row.values.size(); i++) {
+      cells.push_back(text(row.values[i], scores[i].digits));
+    }
+    table.add(cells);
+  }
+  table.print(out);
+}
+
+std::string results_page(const json& results) {
+  const json& settings = results.at("settings");
+  std::string name = results.at("experiment");
+  std::ostringstream page;
+  page << "# " << name << "\n\n"
+       << "Written by `sturnus table " << name << " --keep docs/results`, Sturnus "
+       << results.at("sturnus").at("version").get<std::string>() << ", source "
+       << results.at("sturnus").at("commit").get<std::string>() << ", on "
+       << results.at("device").get<std::string>() << ": " << settings.at("members") << " members, "
+       << settings.at("iterations") << " iterations, mean ± standard deviation over "
+       << results.at("variants").at(0).at("runs").size()
+       << " runs. `exact draws` is what as many independent draws from the exact posterior score: "
+          "no ensemble can be expected to do better by much.\n\n| variant | |";
+  for (const Score& score : scores) page << " " << score.title << " |";
+  page << "\n|---|---|---|---|---|---|---|---|\n";
+  for (const Row& row : rows_of(results)) {
+    page << "| " << row.variant << " | " << row.who << " |";
+    for (std::size_t i = 0; i < row.values.size(); i++) {
+      page << " " << text(row.values[i], scores[i].digits) << " |";
+    }
+    page << "\n";
+  }
+  page << "\n## Beside the published numbers\n\n"
+       << agreement(results) << "\n"
+       << orderings(results) << "\n## Time\n\n"
+       << timing(results) << "\nAll settings and the scores of every run are in [" << name
+       << ".json](" << name << ".json).\n";
+  return page.str();
+}
+
+}  // namespace sturnus::app
