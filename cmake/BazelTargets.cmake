@@ -174,6 +174,43 @@ function(_configure target)
   target_compile_options("${target}" PRIVATE ${STURNUS_COMPILE_OPTIONS} ${copts})
   target_link_libraries("${target}" PRIVATE ${linkopts})
   _link("${target}")
+  if(PROJECT_IS_TOP_LEVEL AND NOT copts)
+    _precompile("${target}")
+  endif()
+endfunction()
+
+# Headers that nearly every file of a kind includes are parsed once. There is one such set for each
+# kind of flags: tests, and the rooms that define ops. Files still include all that they use, as
+# Bazel has no such thing.
+set(_precompiled_tests <gmock/gmock.h> <gtest/gtest.h> <sturnus/functional/grad.h>
+    <sturnus/functional/jit.h> <sturnus/functional/vmap.h> <sturnus/ops/arithmetic.h>)
+set(_precompiled_ops <sturnus/functional/op.h> <sturnus/functional/transform.h>)
+set(CMAKE_PCH_PROLOGUE "") # else they would count as headers of the system, without warnings
+
+function(_precompile target)
+  if(deps MATCHES "@com_google_googletest//")
+    set(kind tests)
+    set(libraries GTest::gmock GTest::gtest)
+  elseif(package MATCHES "^src/(functional|ops)$")
+    set(kind ops)
+    set(libraries Boost::headers)
+  else()
+    return()
+  endif()
+  set(owner "sturnus_precompiled_${kind}")
+  if(NOT TARGET "${owner}")
+    set(empty "${PROJECT_BINARY_DIR}/precompiled/${kind}.cc")
+    file(CONFIGURE OUTPUT "${empty}" CONTENT "")
+    add_library("${owner}" OBJECT "${empty}")
+    target_compile_features("${owner}" PRIVATE cxx_std_20)
+    get_target_property(pic "${target}" POSITION_INDEPENDENT_CODE)
+    set_target_properties("${owner}" PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE "${pic}")
+    target_include_directories("${owner}" PRIVATE "${PROJECT_BINARY_DIR}/include")
+    target_compile_options("${owner}" PRIVATE ${STURNUS_COMPILE_OPTIONS})
+    target_link_libraries("${owner}" PRIVATE ${libraries})
+    target_precompile_headers("${owner}" PRIVATE ${_precompiled_${kind}})
+  endif()
+  target_precompile_headers("${target}" REUSE_FROM "${owner}")
 endfunction()
 
 function(_add_cc_library)
@@ -186,7 +223,9 @@ function(_add_cc_library)
     target_include_directories("${target}" PUBLIC
       "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>"
       "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
-    set_target_properties("${target}" PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    if(NOT testonly) # a test's own library is compiled as the test is
+      set_target_properties("${target}" PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    endif()
     _configure("${target}")
   else()
     add_library("${target}" INTERFACE)
