@@ -142,20 +142,23 @@ class OpOf final : public Op {
   std::string_view kind() const override { return P::name; }
   std::string parameters() const override {
     std::string text;
-    boost::pfr::for_each_field(
-        p_, [&text](const auto& field) { text += (text.empty() ? "" : " ") + print_field(field); });
+    for_each_parameter(
+        [&text](const auto& field) { text += (text.empty() ? "" : " ") + print_field(field); });
     return text;
   }
   std::size_t hash() const override {
     std::size_t hash = std::hash<std::string_view>()(P::name);
-    boost::pfr::for_each_field(
-        p_, [&hash](const auto& field) { hash = hash_mix(hash, hash_field(field)); });
+    for_each_parameter([&hash](const auto& field) { hash = hash_mix(hash, hash_field(field)); });
     return hash;
   }
   bool equals(const Op& other) const override {
     auto* same_kind = dynamic_cast<const OpOf*>(&other);
     if (same_kind == nullptr) return false;
-    return all_same(same_kind->p_, std::make_index_sequence<boost::pfr::tuple_size_v<P>>());
+    if constexpr (std::is_empty_v<P>) {
+      return true;
+    } else {
+      return all_same(same_kind->p_, std::make_index_sequence<boost::pfr::tuple_size_v<P>>());
+    }
   }
 
   ArrayTypes infer(const Arrays& x) const override {
@@ -247,6 +250,11 @@ class OpOf final : public Op {
   }
 
  private:
+  // Most ops have no parameters, and to look for them takes the compiler long.
+  template <class Use>
+  void for_each_parameter(const Use& use) const {
+    if constexpr (!std::is_empty_v<P>) boost::pfr::for_each_field(p_, use);
+  }
   template <std::size_t... I>
   bool all_same(const P& other, std::index_sequence<I...>) const {
     return (same_field(boost::pfr::get<I>(p_), boost::pfr::get<I>(other)) && ...);
