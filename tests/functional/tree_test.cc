@@ -224,15 +224,24 @@ std::vector<Sample<Mixed>> samples() {
   };
 }
 
-template <class T>
-class TreeLaws : public testing::Test {};
-
-using Types =
-    testing::Types<Leaf, Layer, Member, Node, Statics, Dense, Net, Wide, std::vector<Leaf>,
-                   std::vector<std::vector<Leaf>>, std::array<Layer, 2>, std::array<Leaf, 0>,
-                   std::tuple<Leaf, int, Layer>, std::pair<std::string, Leaf>,
-                   std::optional<std::optional<Leaf>>, std::map<std::string, Layer>, Mixed>;
-TYPED_TEST_SUITE(TreeLaws, Types);
+template <class T, class Law>
+void check(Law law) {
+  SCOPED_TRACE(internal::type_name<T>());
+  law(std::type_identity<T>());
+}
+template <class... T, class Law>
+void check_each(Law law) {
+  (check<T>(law), ...);
+}
+/// Checks the law for trees of all these types. GoogleTest's typed tests would make a class of each
+/// law and type, which takes long to compile.
+template <class Law>
+void for_each_type(Law law) {
+  check_each<Leaf, Layer, Member, Node, Statics, Dense, Net, Wide, std::vector<Leaf>,
+             std::vector<std::vector<Leaf>>, std::array<Layer, 2>, std::array<Leaf, 0>,
+             std::tuple<Leaf, int, Layer>, std::pair<std::string, Leaf>,
+             std::optional<std::optional<Leaf>>, std::map<std::string, Layer>, Mixed>(law);
+}
 
 Leaf doubled(const Leaf& leaf) { return leaf.value * 2; }
 Leaf plus_three(const Leaf& leaf) { return leaf.value + 3; }
@@ -250,103 +259,117 @@ std::vector<Leaf> range(std::size_t count, double start = 0) {
   return leaves;
 }
 
-TYPED_TEST(TreeLaws, StructureAndPathsAreThoseWrittenByHand) {
-  for (const auto& [tree, printed, paths] : samples<TypeParam>()) {
-    const TreeDef def = tree_structure(tree);
-    EXPECT_EQ(def.str(), printed);
-    EXPECT_EQ(def.leaf_paths(), paths);
-    EXPECT_EQ(def.leaf_count(), paths.size());
-    EXPECT_EQ(tree_leaves(tree).size(), paths.size());
-  }
-}
-
-TYPED_TEST(TreeLaws, LeavesAreVisitedInOrderWithTheirPaths) {
-  for (const auto& [tree, printed, paths] : samples<TypeParam>()) {
-    TypeParam changed = numbered(tree, 10);
-    EXPECT_EQ(tree_leaves(changed), range(paths.size(), 10));
-    Paths visited;
-    for_each_leaf_with_path(changed, [&](const std::string& path, Leaf& leaf) {
-      EXPECT_EQ(leaf, Leaf(10.0 + visited.size()));
-      visited.push_back(path);
-      leaf = -1;
-    });
-    EXPECT_EQ(visited, paths);
-    EXPECT_EQ(tree_leaves(changed), std::vector<Leaf>(paths.size(), -1));
-    for_each_leaf(std::as_const(changed), [&](auto& leaf) {
-      static_assert(std::is_same_v<decltype(leaf), const Leaf&>);
-      EXPECT_EQ(leaf, Leaf(-1));
-    });
-  }
-}
-
-TYPED_TEST(TreeLaws, StructureIsEqualExactlyForTheSameSample) {
-  const auto all = samples<TypeParam>();
-  for (const auto& one : all) {
-    for (const auto& other : all) {
-      const bool same = &one == &other;
-      const TreeDef a = tree_structure(one.tree), b = tree_structure(numbered(other.tree, 5));
-      EXPECT_EQ(a == b, same) << one.printed << " and " << other.printed;
-      EXPECT_EQ(a.hash() == b.hash(), same) << one.printed << " and " << other.printed;
+TEST(TreeLaws, StructureAndPathsAreThoseWrittenByHand) {
+  for_each_type([]<class T>(std::type_identity<T>) {
+    for (const auto& [tree, printed, paths] : samples<T>()) {
+      const TreeDef def = tree_structure(tree);
+      EXPECT_EQ(def.str(), printed);
+      EXPECT_EQ(def.leaf_paths(), paths);
+      EXPECT_EQ(def.leaf_count(), paths.size());
+      EXPECT_EQ(tree_leaves(tree).size(), paths.size());
     }
-  }
+  });
 }
 
-TYPED_TEST(TreeLaws, UnflattenInvertsFlatten) {
-  for (const auto& [tree, printed, paths] : samples<TypeParam>()) {
-    const auto [leaves, def] = tree_flatten(numbered(tree));
-    const TypeParam rebuilt = tree_unflatten(tree, leaves);
-    EXPECT_EQ(tree_leaves(rebuilt), leaves);
-    EXPECT_EQ(tree_structure(rebuilt), def);
-    EXPECT_EQ(leaves, range(paths.size()));
-    EXPECT_EQ(def, tree_structure(tree));
-  }
-}
-
-TYPED_TEST(TreeLaws, UnflattenRefusesTooFewAndTooMany) {
-  for (const auto& [tree, printed, paths] : samples<TypeParam>()) {
-    EXPECT_THROW(tree_unflatten(tree, range(paths.size() + 1)), TreeError);
-    if (paths.empty()) continue;
-    EXPECT_THROW(tree_unflatten(tree, range(paths.size() - 1)), TreeError);
-  }
-}
-
-TYPED_TEST(TreeLaws, MapKeepsIdentityAndComposition) {
-  for (const auto& sample : samples<TypeParam>()) {
-    const TypeParam tree = numbered(sample.tree, 1);
-    const TypeParam same = tree_map([](const Leaf& leaf) { return leaf; }, tree);
-    EXPECT_EQ(tree_leaves(same), tree_leaves(tree));
-    EXPECT_EQ(tree_structure(same), tree_structure(tree));
-
-    const TypeParam steps = tree_map(plus_three, tree_map(doubled, tree));
-    const TypeParam at_once = tree_map([](Leaf leaf) { return plus_three(doubled(leaf)); }, tree);
-    EXPECT_EQ(tree_leaves(steps), tree_leaves(at_once));
-    EXPECT_EQ(tree_leaves(tree), range(sample.paths.size(), 1));  // as before
-    std::vector<Leaf> expected = tree_leaves(tree);
-    std::transform(expected.begin(), expected.end(), expected.begin(),
-                   [](const Leaf& leaf) { return Leaf(2 * leaf.value + 3); });
-    EXPECT_EQ(tree_leaves(steps), expected);
-  }
-}
-
-TYPED_TEST(TreeLaws, MapJoinsTreesOfOneStructureOnly) {
-  const auto all = samples<TypeParam>();
-  const auto join = [](const Leaf& a, const Leaf& b, const Leaf& c) {
-    return Leaf(a.value + 100 * b.value + 10000 * c.value);
-  };
-  for (const auto& one : all) {
-    const TypeParam joined =
-        tree_map(join, numbered(one.tree, 1), numbered(one.tree, 2), numbered(one.tree, 3));
-    std::vector<Leaf> expected;
-    for (std::size_t i = 0; i < one.paths.size(); ++i) {
-      expected.push_back((i + 1.0) + 100 * (i + 2.0) + 10000 * (i + 3.0));
+TEST(TreeLaws, LeavesAreVisitedInOrderWithTheirPaths) {
+  for_each_type([]<class T>(std::type_identity<T>) {
+    for (const auto& [tree, printed, paths] : samples<T>()) {
+      T changed = numbered(tree, 10);
+      EXPECT_EQ(tree_leaves(changed), range(paths.size(), 10));
+      Paths visited;
+      for_each_leaf_with_path(changed, [&](const std::string& path, Leaf& leaf) {
+        EXPECT_EQ(leaf, Leaf(10.0 + visited.size()));
+        visited.push_back(path);
+        leaf = -1;
+      });
+      EXPECT_EQ(visited, paths);
+      EXPECT_EQ(tree_leaves(changed), std::vector<Leaf>(paths.size(), -1));
+      for_each_leaf(std::as_const(changed), [&](auto& leaf) {
+        static_assert(std::is_same_v<decltype(leaf), const Leaf&>);
+        EXPECT_EQ(leaf, Leaf(-1));
+      });
     }
-    EXPECT_EQ(tree_leaves(joined), expected);
-    for (const auto& other : all) {
-      if (&one == &other) continue;
-      EXPECT_THROW(tree_map(join, one.tree, other.tree, one.tree), TreeError);
-      EXPECT_THROW(tree_map(join, one.tree, one.tree, other.tree), TreeError);
+  });
+}
+
+TEST(TreeLaws, StructureIsEqualExactlyForTheSameSample) {
+  for_each_type([]<class T>(std::type_identity<T>) {
+    const auto all = samples<T>();
+    for (const auto& one : all) {
+      for (const auto& other : all) {
+        const bool same = &one == &other;
+        const TreeDef a = tree_structure(one.tree), b = tree_structure(numbered(other.tree, 5));
+        EXPECT_EQ(a == b, same) << one.printed << " and " << other.printed;
+        EXPECT_EQ(a.hash() == b.hash(), same) << one.printed << " and " << other.printed;
+      }
     }
-  }
+  });
+}
+
+TEST(TreeLaws, UnflattenInvertsFlatten) {
+  for_each_type([]<class T>(std::type_identity<T>) {
+    for (const auto& [tree, printed, paths] : samples<T>()) {
+      const auto [leaves, def] = tree_flatten(numbered(tree));
+      const T rebuilt = tree_unflatten(tree, leaves);
+      EXPECT_EQ(tree_leaves(rebuilt), leaves);
+      EXPECT_EQ(tree_structure(rebuilt), def);
+      EXPECT_EQ(leaves, range(paths.size()));
+      EXPECT_EQ(def, tree_structure(tree));
+    }
+  });
+}
+
+TEST(TreeLaws, UnflattenRefusesTooFewAndTooMany) {
+  for_each_type([]<class T>(std::type_identity<T>) {
+    for (const auto& [tree, printed, paths] : samples<T>()) {
+      EXPECT_THROW(tree_unflatten(tree, range(paths.size() + 1)), TreeError);
+      if (paths.empty()) continue;
+      EXPECT_THROW(tree_unflatten(tree, range(paths.size() - 1)), TreeError);
+    }
+  });
+}
+
+TEST(TreeLaws, MapKeepsIdentityAndComposition) {
+  for_each_type([]<class T>(std::type_identity<T>) {
+    for (const auto& sample : samples<T>()) {
+      const T tree = numbered(sample.tree, 1);
+      const T same = tree_map([](const Leaf& leaf) { return leaf; }, tree);
+      EXPECT_EQ(tree_leaves(same), tree_leaves(tree));
+      EXPECT_EQ(tree_structure(same), tree_structure(tree));
+
+      const T steps = tree_map(plus_three, tree_map(doubled, tree));
+      const T at_once = tree_map([](Leaf leaf) { return plus_three(doubled(leaf)); }, tree);
+      EXPECT_EQ(tree_leaves(steps), tree_leaves(at_once));
+      EXPECT_EQ(tree_leaves(tree), range(sample.paths.size(), 1));  // as before
+      std::vector<Leaf> expected = tree_leaves(tree);
+      std::transform(expected.begin(), expected.end(), expected.begin(),
+                     [](const Leaf& leaf) { return Leaf(2 * leaf.value + 3); });
+      EXPECT_EQ(tree_leaves(steps), expected);
+    }
+  });
+}
+
+TEST(TreeLaws, MapJoinsTreesOfOneStructureOnly) {
+  for_each_type([]<class T>(std::type_identity<T>) {
+    const auto all = samples<T>();
+    const auto join = [](const Leaf& a, const Leaf& b, const Leaf& c) {
+      return Leaf(a.value + 100 * b.value + 10000 * c.value);
+    };
+    for (const auto& one : all) {
+      const T joined =
+          tree_map(join, numbered(one.tree, 1), numbered(one.tree, 2), numbered(one.tree, 3));
+      std::vector<Leaf> expected;
+      for (std::size_t i = 0; i < one.paths.size(); ++i) {
+        expected.push_back((i + 1.0) + 100 * (i + 2.0) + 10000 * (i + 3.0));
+      }
+      EXPECT_EQ(tree_leaves(joined), expected);
+      for (const auto& other : all) {
+        if (&one == &other) continue;
+        EXPECT_THROW(tree_map(join, one.tree, other.tree, one.tree), TreeError);
+        EXPECT_THROW(tree_map(join, one.tree, one.tree, other.tree), TreeError);
+      }
+    }
+  });
 }
 
 TEST(Tree, StructureTellsTypesApart) {
