@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "src/ops/elementwise.h"
+#include "src/ops/limits.h"
 
 namespace sturnus {
 namespace internal {
@@ -293,19 +294,6 @@ Array stepwise(const char* hlo, const Operand& x) {
   return make(Stepwise{hlo}, {to_array(x)});
 }
 
-double largest_finite(DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-      return 65504;
-    case DType::bf16:
-      return 0x1.FEp127;
-    case DType::f32:
-      return std::numeric_limits<float>::max();
-    default:
-      return std::numeric_limits<double>::max();
-  }
-}
-
 }  // namespace
 }  // namespace internal
 
@@ -508,7 +496,7 @@ Array nan_to(Operand x, Operand replacement) {
 Array nan_to_num(Operand x) {
   Blame blame(x.where);
   Array y = internal::to_floating(x);
-  double largest = internal::largest_finite(y.dtype());
+  double largest = internal::limits_of(y.dtype()).largest;
   Array number = nan_to(y, 0.0);
   Array bounded = where(number > largest, largest, number);
   return where(bounded < -largest, -largest, bounded);
