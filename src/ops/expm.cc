@@ -74,10 +74,7 @@ struct Expm {
   Array jvp(const Arrays& x, const Array&, const Arrays& dx) const;
   Array batch(const Arrays& x, const Mask&, std::int64_t) const { return make(*this, x); }
   void lower(Emitter& emitter, const Node& node) const {
-    if (node.inputs[0].size() == 0) {
-      emitter.expand(node, {zeros_of(node.types[0])});
-      return;
-    }
+    if (lowered_as_empty(emitter, node)) return;
     Array a = with_flat_stack(node.inputs[0]);
     Halvings halvings = halvings_for(a);
     auto open = [&](const Squarings& now) { return now.count < max(halvings.count); };
@@ -129,10 +126,7 @@ struct ExpmDerivative {
     return make(*this, {a, e});
   }
   void lower(Emitter& emitter, const Node& node) const {
-    if (node.inputs[0].size() == 0) {
-      emitter.expand(node, {zeros_of(node.types[0])});
-      return;
-    }
+    if (lowered_as_empty(emitter, node)) return;
     // The direction scaled, so that it does not decide how often the matrix is halved.
     Array a = with_flat_stack(node.inputs[0]), e = with_flat_stack(node.inputs[1]);
     Array size = norm_of(e);

@@ -120,10 +120,7 @@ struct Eigh {
   }
   Arrays batch(const Arrays& x, const Mask&, std::int64_t) const { return make_all(*this, x); }
   void lower(Emitter& emitter, const Node& node) const {
-    if (node.inputs[0].size() == 0) {
-      emitter.expand(node, {zeros_of(node.types[0]), zeros_of(node.types[1])});
-      return;
-    }
+    if (lowered_as_empty(emitter, node)) return;
     Array a = with_flat_stack(node.inputs[0]);
     std::int64_t batch = a.shape()[0], n = a.shape()[1], even = n + n % 2;
     Array bound = max(sum(abs(a), {{2}, true}), {{1}, true});  // of all eigenvalues
@@ -185,11 +182,7 @@ struct Svd {
   }
   Arrays batch(const Arrays& x, const Mask&, std::int64_t) const { return make_all(*this, x); }
   void lower(Emitter& emitter, const Node& node) const {
-    if (node.inputs[0].size() == 0) {
-      emitter.expand(node,
-                     {zeros_of(node.types[0]), zeros_of(node.types[1]), zeros_of(node.types[2])});
-      return;
-    }
+    if (lowered_as_empty(emitter, node)) return;
     // Columns of a as rows, so that rotating rows makes them orthogonal.
     Array a = transposed(with_flat_stack(node.inputs[0]));
     std::int64_t batch = a.shape()[0], n = a.shape()[1], m = a.shape()[2], even = n + n % 2;

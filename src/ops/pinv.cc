@@ -35,10 +35,7 @@ struct Pinv {
   }
   Array batch(const Arrays& x, const Mask&, std::int64_t) const { return make(*this, x); }
   void lower(Emitter& emitter, const Node& node) const {
-    if (node.inputs[0].size() == 0) {
-      emitter.expand(node, {zeros_of(node.types[0])});
-      return;
-    }
+    if (lowered_as_empty(emitter, node)) return;
     auto [u, s, vt] = svd(node.inputs[0]);
     Array large = s > rcond * max(s, {{-1}, true});
     Array inverted = where(large, 1.0 / where(large, s, 1.0), 0.0);
