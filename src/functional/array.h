@@ -167,12 +167,19 @@ struct Operand {
 template <class T>
 Array array(std::span<const T> values, Shape shape);
 template <class T>
-Array array(const std::vector<T>& values) {
-  return array(std::span<const T>(values), {static_cast<std::int64_t>(values.size())});
+Array array(const std::vector<T>& values, Shape shape) {
+  if constexpr (std::is_same_v<T, bool>) {
+    // std::vector<bool> has no bool in memory.
+    auto elements = std::make_unique<bool[]>(values.size());
+    std::copy(values.begin(), values.end(), elements.get());
+    return array(std::span<const bool>(elements.get(), values.size()), std::move(shape));
+  } else {
+    return array(std::span<const T>(values), std::move(shape));
+  }
 }
 template <class T>
-Array array(const std::vector<T>& values, Shape shape) {
-  return array(std::span<const T>(values), std::move(shape));
+Array array(const std::vector<T>& values) {
+  return array(values, {static_cast<std::int64_t>(values.size())});
 }
 /// Vectors of vectors, to any depth. Throws ShapeError when some differ in length.
 template <class T>

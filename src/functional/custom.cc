@@ -183,17 +183,6 @@ struct CustomVjp {
   }
 };
 
-void check_types(std::string_view what, const ArrayTypes& got, const ArrayTypes& wanted) {
-  if (got == wanted) return;
-  auto list = [](const ArrayTypes& types) {
-    std::string text;
-    for (const ArrayType& type : types) text += (text.empty() ? "" : ", ") + type.str();
-    return "(" + text + ")";
-  };
-  throw ShapeError(std::string(what) + " gives " + list(got) + ", but must give " + list(wanted) +
-                   where_text() + ". Make it return these types");
-}
-
 }  // namespace
 
 Arrays custom_jvp(const FlatFunction& f, const FlatFunction& rule, const Arrays& x) {
@@ -206,7 +195,8 @@ Arrays custom_jvp(const FlatFunction& f, const FlatFunction& rule, const Arrays&
     Arrays both = rule(joined(roots, directions));
     ArrayTypes types = types_of(function.body.outputs), twice = types;
     twice.insert(twice.end(), types.begin(), types.end());
-    check_types("custom_jvp: the rule, which gives value and tangent,", types_of(both), twice);
+    check_types("custom_jvp: value and tangent that the rule gives", types_of(both), twice,
+                "Make it return these types");
     Closed closed_rule = close(both, joined(roots, directions));
     results =
         make_all(CustomJvp{function.body, closed_rule.body, static_cast<std::int64_t>(x.size())},
@@ -225,14 +215,16 @@ Arrays custom_vjp(const FlatFunction& f, const FlatFunction& forward, const Flat
     ArrayTypes types = types_of(function.body.outputs);
     Arrays with_residuals = forward(roots);
     Arrays values = part(with_residuals, 0, std::min(types.size(), with_residuals.size()));
-    check_types("custom_vjp: the forward pass, beside residuals,", types_of(values), types);
+    check_types("custom_vjp: the values that the forward pass gives", types_of(values), types,
+                "Make it return these types before the residuals");
     std::size_t residuals = with_residuals.size() - types.size();
     Closed closed_forward = close(with_residuals, roots);
     Arrays kept =
         placeholders(types_of(part(with_residuals, types.size(), residuals)), "custom_vjp");
     Arrays cts = placeholders(types, "custom_vjp");
     Arrays back = backward(joined(kept, cts));
-    check_types("custom_vjp: the backward pass", types_of(back), types_of(x));
+    check_types("custom_vjp: the cotangents that the backward pass gives", types_of(back),
+                types_of(x), "Make it return the types of the arguments");
     Closed closed_backward = close(back, joined(kept, cts));
     Arrays inputs = joined(joined(x, function.captured), closed_forward.captured);
     results = make_all(CustomVjp{function.body, closed_forward.body, closed_backward.body,

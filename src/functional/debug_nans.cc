@@ -210,7 +210,7 @@ void Search::blame(const Node& node, const Image& concrete, const std::string& p
 
 }  // namespace
 
-void check_values(const TracedGraph& graph, const std::vector<const Buffer*>& arguments,
+void check_values(const TracedGraph* graph, const std::vector<const Buffer*>& arguments,
                   const Arrays& results) {
   if (Trace::open() || results.empty()) return;
   Pause pause;
@@ -229,14 +229,18 @@ void check_values(const TracedGraph& graph, const std::vector<const Buffer*>& ar
                   std::to_string(i) + ", " + type.str() + ". Look at what made that argument");
     }
   }
-  search.look_into(graph.outputs, graph.parameters, values, "");
+  if (graph != nullptr) search.look_into(graph->outputs, graph->parameters, values, "");
   for (std::size_t i = 0; i < results.size(); i++) {
     if (auto finding = find_bad(results[i], infinity)) {
       const ArrayType& type = results[i].type();
       throw Error("DebugNans: result " + std::to_string(i) + ", " + type.str() + ", is " +
                   finding->value + index_text(type.shape, finding->position) +
-                  ", and no operation makes it of finite inputs: an array or number that the "
-                  "function captured has it, or XLA's rewriting of the program. Look at these");
+                  (graph == nullptr
+                       ? ", and which operation made it is not known of a program from a file. Run "
+                         "the function that it was made of"
+                       : ", and no operation makes it of finite inputs: an array or number that "
+                         "the function captured has it, or XLA's rewriting of the program. Look at "
+                         "these"));
     }
   }
 }

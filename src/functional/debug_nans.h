@@ -7,10 +7,12 @@
 
 namespace sturnus {
 
-/// While one lives, what this thread computes, at once or by jit, is checked for NaN, and with
-/// NonFinite::infinity also for infinities. When a result has one, all values on the way to it are
-/// computed again, and an Error names the first operation that made one of inputs that had none:
-/// its result's type, the element, the line of code, and in loops and branches the iteration.
+/// While one lives, what this thread computes, at once, by jit or by a Program, is checked for NaN,
+/// and with NonFinite::infinity also for infinities. When a result has one, all values on the way
+/// to it are computed again, and an Error names the first operation that made one of inputs that
+/// had none: its result's type, the element, the line of code, and in loops and branches the
+/// iteration. Of a Program that was loaded from a file, whose operations are not known, it names
+/// the argument or the result.
 ///
 ///   DebugNans guard;
 ///   auto gradient = jit(grad(loss))(parameters);  // throws
@@ -38,8 +40,8 @@ struct TracedGraph {
 };
 
 /// Throws Error when one of `results`, which are the graph's for `arguments`, is not as DebugNans
-/// wants it.
-void check_values(const TracedGraph& graph, const std::vector<const Buffer*>& arguments,
+/// wants it. Without a graph it does not say which operation is to blame.
+void check_values(const TracedGraph* graph, const std::vector<const Buffer*>& arguments,
                   const Arrays& results);
 
 }  // namespace internal

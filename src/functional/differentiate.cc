@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "src/functional/recharge.h"
+#include "src/ops/promotion.h"
 #include "src/ops/structural.h"
 
 namespace sturnus::internal {
@@ -150,7 +151,7 @@ namespace {
 
 void check_differentiable(std::string_view name, const Arrays& x) {
   for (const Array& array : x) {
-    if (is_floating(array.dtype()) || is_complex(array.dtype())) continue;
+    if (is_inexact(array.dtype())) continue;
     throw DtypeError(
         std::string(name) + ": an argument is " + array.type().str() +
         ", which has no derivative. Convert it to f32, or leave it out of the arguments "

@@ -1,4 +1,3 @@
-#include <sturnus/functional/debug_nans.h>
 #include <sturnus/functional/emitter.h>
 #include <sturnus/functional/evaluate.h>
 #include <sturnus/runtime/host_callback.h>
@@ -87,6 +86,14 @@ Arrays run(const Compiled& compiled, std::vector<const Buffer*> arguments,
   return results;
 }
 
+Arrays run_checked(const Compiled& compiled, std::vector<const Buffer*> arguments,
+                   const std::vector<int>& donate, const TracedGraph* graph) {
+  if (!DebugNans::on()) return run(compiled, std::move(arguments), donate);
+  Arrays results = run(compiled, arguments);
+  check_values(graph, arguments, results);
+  return results;
+}
+
 namespace {
 
 // Where the first concrete array is that `outputs` depend on.
@@ -101,9 +108,8 @@ Device device_of(const Arrays& outputs) {
 }  // namespace
 
 Arrays evaluate(const Arrays& outputs) {
-  Arrays values = run(compile_graph("main", {}, outputs, {}, device_of(outputs)), {});
-  if (DebugNans::on()) check_values({{}, outputs}, {}, values);
-  return values;
+  TracedGraph graph{{}, outputs};
+  return run_checked(compile_graph("main", {}, outputs, {}, device_of(outputs)), {}, {}, &graph);
 }
 
 }  // namespace sturnus::internal

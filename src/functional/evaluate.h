@@ -1,6 +1,7 @@
 // Runs graphs.
 #pragma once
 
+#include <sturnus/functional/debug_nans.h>
 #include <sturnus/functional/graph.h>
 #include <sturnus/runtime/executable.h>
 
@@ -19,6 +20,11 @@ Compiled compile_graph(std::string_view name, const Arrays& parameters, const Ar
 /// Runs a program; results in the order of the outputs it was compiled for.
 Arrays run(const Compiled& compiled, std::vector<const Buffer*> arguments,
            const std::vector<int>& donate = {});
+
+/// The same, checked while a DebugNans lives; then nothing is donated, since what is wrong is found
+/// by computing it again. The graph is that of the program, or null when it is not known.
+Arrays run_checked(const Compiled& compiled, std::vector<const Buffer*> arguments,
+                   const std::vector<int>& donate, const TracedGraph* graph);
 
 /// A program from StableHLO, or from its machine code unless that is empty or refused.
 Compiled load_compiled(const std::string& stablehlo, const std::string& code, const Device& device);

@@ -30,17 +30,7 @@ Arrays JitCache::Entry::run(const TreeScan& arguments) const {
       list.push_back(&moved.back());
     }
   }
-  return run_buffers(std::move(list));
-}
-
-Arrays JitCache::Entry::run_buffers(std::vector<const Buffer*> arguments) const {
-  if (!DebugNans::on() || graph == nullptr) {
-    return internal::run(compiled, std::move(arguments), donate);
-  }
-  // Nothing is donated, since what is wrong is found by computing it again.
-  Arrays results = internal::run(compiled, arguments);
-  check_values(*graph, arguments, results);
-  return results;
+  return run_checked(compiled, std::move(list), donate, graph.get());
 }
 
 std::shared_ptr<const JitCache::Entry> JitCache::find(const TreeSchema& schema,

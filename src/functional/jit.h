@@ -1,7 +1,6 @@
 // Functions compiled as one program.
 #pragma once
 
-#include <sturnus/functional/debug_nans.h>
 #include <sturnus/functional/flat.h>
 #include <sturnus/functional/program.h>
 
@@ -38,7 +37,6 @@ class JitCache {
     std::shared_ptr<const TracedGraph> graph;  // only when traced under DebugNans
 
     Arrays run(const TreeScan& arguments) const;
-    Arrays run_buffers(std::vector<const Buffer*> arguments) const;
   };
 
   explicit JitCache(JitOptions options) : options_(std::move(options)) {}

@@ -1,11 +1,11 @@
 // The derivative at a point as an object, and whole Jacobians.
 #include <sturnus/functional/op.h>
 #include <sturnus/functional/transform.h>
-#include <sturnus/functional/tree_def.h>
 #include <sturnus/ops/creation.h>
 
 #include "src/functional/body.h"
 #include "src/functional/lists.h"
+#include "src/ops/promotion.h"
 #include "src/ops/structural.h"
 
 namespace sturnus::internal {
@@ -21,24 +21,8 @@ namespace {
 
 Mask real_ones(const Arrays& x) {
   Mask mask;
-  for (const Array& array : x) {
-    mask.push_back(is_floating(array.dtype()) || is_complex(array.dtype()));
-  }
+  for (const Array& array : x) mask.push_back(is_inexact(array.dtype()));
   return mask;
-}
-
-void check_types(std::string_view name, std::string_view what, const Arrays& got,
-                 const ArrayTypes& wanted) {
-  if (got.size() != wanted.size()) {
-    throw TreeError(std::string(name) + ": " + std::to_string(got.size()) + " " +
-                    std::string(what) + "s were given, " + std::to_string(wanted.size()) +
-                    " are needed. Give one for each array");
-  }
-  for (std::size_t i = 0; i < got.size(); i++) {
-    if (got[i].type() == wanted[i]) continue;
-    throw ShapeError(std::string(name) + ": a " + std::string(what) + " is " + got[i].type().str() +
-                     ", its value is " + wanted[i].str() + ". Give it the value's type");
-  }
 }
 
 }  // namespace
@@ -65,7 +49,7 @@ LinearMap::LinearMap(const FlatFunction& f, const Arrays& x, std::string_view na
 }
 
 Arrays LinearMap::forward(const Arrays& tangents) const {
-  check_types(name_, "tangent", tangents, types_);
+  check_types(name_ + ": the tangents", types_of(tangents), types_, "Give one like each argument");
   Arrays results;
   {
     Trace trace;
@@ -77,7 +61,8 @@ Arrays LinearMap::forward(const Arrays& tangents) const {
 }
 
 Arrays LinearMap::backward(const Arrays& cotangents) const {
-  check_types(name_, "cotangent", cotangents, types_of(outputs_));
+  check_types(name_ + ": the cotangents", types_of(cotangents), types_of(outputs_),
+              "Give one like each result");
   Arrays results;
   {
     Trace trace;
@@ -146,6 +131,21 @@ Arrays second_derivatives(const Arrays& outputs, const Arrays& roots, const Arra
   return all_mapped(results, mapped, Mask(results.size(), true), units.shape()[0]);
 }
 
+// For each output and each x[j], `reduced` of these and x[j].
+std::vector<Arrays> second_derivatives(
+    std::string_view name, const FlatFunction& f, const Arrays& x,
+    const std::function<Array(const Array& columns, const Array& x)>& reduced) {
+  Trace trace;
+  Arrays roots = placeholders(types_of(x), name);
+  Arrays outputs = f(roots);
+  std::vector<Arrays> table(outputs.size());
+  for (std::size_t j = 0; j < x.size(); j++) {
+    Arrays columns = second_derivatives(outputs, roots, x, j);
+    for (std::size_t i = 0; i < columns.size(); i++) table[i].push_back(reduced(columns[i], x[j]));
+  }
+  return table;
+}
+
 std::vector<Arrays> settle_table(std::vector<Arrays> table) {
   Arrays flat;
   for (const Arrays& row : table) flat.insert(flat.end(), row.begin(), row.end());
@@ -197,34 +197,18 @@ std::vector<Arrays> reverse_jacobian(const FlatFunction& f, const Arrays& x) {
 }
 
 std::vector<Arrays> hessian_diagonal(const FlatFunction& f, const Arrays& x) {
-  std::vector<Arrays> table;
-  {
-    Trace trace;
-    Arrays roots = placeholders(types_of(x), "hessian_diagonal");
-    Arrays outputs = f(roots);
-    table.resize(outputs.size());
-    for (std::size_t j = 0; j < x.size(); j++) {
-      Arrays columns = second_derivatives(outputs, roots, x, j);
-      for (std::size_t i = 0; i < columns.size(); i++) {
-        table[i].push_back(columns_last(columns[i], x[j]));
-      }
-    }
-  }
-  return settle_table(std::move(table));
+  return settle_table(second_derivatives("hessian_diagonal", f, x, columns_last));
 }
 
 Arrays laplacian(const FlatFunction& f, const Arrays& x) {
+  auto summed = [](const Array& columns, const Array&) { return sum_over(columns, {0}); };
   Arrays sums;
   {
     Trace trace;
-    Arrays roots = placeholders(types_of(x), "laplacian");
-    Arrays outputs = f(roots);
-    sums.resize(outputs.size());
-    for (std::size_t j = 0; j < x.size(); j++) {
-      Arrays columns = second_derivatives(outputs, roots, x, j);
-      for (std::size_t i = 0; i < columns.size(); i++) {
-        sums[i] = add_tangents(sums[i], sum_over(columns[i], {0}));
-      }
+    for (const Arrays& parts : second_derivatives("laplacian", f, x, summed)) {
+      Array sum;
+      for (const Array& part : parts) sum = add_tangents(sum, part);
+      sums.push_back(sum);
     }
   }
   return settle(std::move(sums));

@@ -40,13 +40,15 @@ Program Lowered::compile(std::optional<Device> device) const {
   for (std::size_t i = 0; i < donors_.size(); i++) {
     if (donors_[i]) program.donate_.push_back(static_cast<int>(i));
   }
+  program.graph_ =
+      std::make_shared<const internal::TracedGraph>(internal::TracedGraph{parameters_, outputs_});
   return program;
 }
 
 Arrays Program::run(const Arrays& arguments) const {
   std::vector<const Buffer*> list;
   for (const Array& argument : arguments) list.push_back(&argument.buffer());
-  return internal::run(compiled_, std::move(list), donate_);
+  return internal::run_checked(compiled_, std::move(list), donate_, graph_.get());
 }
 
 std::string Program::optimized() const {

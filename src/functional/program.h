@@ -71,6 +71,7 @@ class Program {
   std::string stablehlo_;  // complete, captured arrays included
   internal::ArrayTypes argument_types_, result_types_;
   std::vector<int> donate_;
+  std::shared_ptr<const internal::TracedGraph> graph_;  // none for a program from a file
 };
 
 /// An array without a value, to trace functions for types instead of values: lower, eval_shape.

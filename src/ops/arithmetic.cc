@@ -3,7 +3,6 @@
 #include <sturnus/ops/transcendental.h>
 
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "src/ops/elementwise.h"
@@ -12,7 +11,7 @@ namespace sturnus {
 namespace internal {
 namespace {
 
-bool is_real(const Array& x) { return is_floating(x.dtype()) || is_complex(x.dtype()); }
+bool is_real(const Array& x) { return is_inexact(x.dtype()); }
 
 // Sums and products with their operands in one order: equal ones are one node, whatever transform
 // made them.
@@ -197,24 +196,6 @@ struct Power {
   }
 };
 
-// maximum and minimum.
-struct Choose {
-  static constexpr std::string_view name = "choose";
-  using Family = Elementwise;
-  bool larger;
-  std::string_view title() const { return larger ? "maximum" : "minimum"; }
-  Array jvp(const Arrays& x, const Array& y, const Arrays& dx) const {
-    Array half = full(0.5, y.type()), zero = zeros_of(y.type()), one = ones_of(y.type());
-    Array first = larger ? x[0] > x[1] : x[0] < x[1];
-    Array weight = select(x[0] == x[1], half, select(first, one, zero));
-    Array left, right;
-    if (!dx[0].empty()) left = dx[0] * weight;
-    if (!dx[1].empty()) right = dx[1] * (1.0 - weight);
-    return add_tangents(left, right);
-  }
-  void lower(Emitter& emitter, const Node& node) const { emitter.line(node, title(), ""); }
-};
-
 struct Abs {
   static constexpr std::string_view name = "abs", hlo = "abs";
   using Family = Elementwise;
@@ -228,52 +209,6 @@ struct Abs {
   }
 };
 
-// Ops without a derivative, told apart by their StableHLO name.
-struct Stepwise {
-  static constexpr std::string_view name = "stepwise";
-  using Family = PiecewiseConstant;
-  std::string hlo;
-  std::string_view title() const { return hlo; }
-  void lower(Emitter& emitter, const Node& node) const { emitter.line(node, hlo, ""); }
-};
-
-struct Compare {
-  static constexpr std::string_view name = "compare";
-  using Family = PiecewiseConstant;
-  std::string direction;  // EQ, NE, LT, LE, GT, GE
-  ArrayType infer(const Arrays& x) const {
-    return {DType::boolean, common_type("compare", x).shape};
-  }
-  // The compare_type is optional, but without it XLA folds constants as unsigned integers.
-  void lower(Emitter& emitter, const Node& node) const {
-    DType dtype = node.inputs[0].dtype();
-    bool is_signed = is_integer(dtype) && dtype <= DType::i64;
-    std::string type = is_real(node.inputs[0]) ? "FLOAT" : is_signed ? "SIGNED" : "UNSIGNED";
-    emitter.line(node, "compare",
-                 "comparison_direction = #stablehlo<comparison_direction " + direction +
-                     ">, compare_type = #stablehlo<comparison_type " + type + ">");
-  }
-};
-
-struct IsFinite {
-  static constexpr std::string_view name = "is_finite", hlo = "is_finite";
-  using Family = PiecewiseConstant;
-  ArrayType infer(const Arrays& x) const { return {DType::boolean, x[0].shape()}; }
-};
-
-struct Bitcast {
-  static constexpr std::string_view name = "bitcast", hlo = "bitcast_convert";
-  using Family = PiecewiseConstant;
-  DType dtype;
-  ArrayType infer(const Arrays& x) const {
-    if (size_of(x[0].dtype()) != size_of(dtype)) {
-      throw DtypeError("bitcast: " + x[0].type().str() + " and " + std::string(name_of(dtype)) +
-                       " have elements of different sizes" + where_text());
-    }
-    return {dtype, x[0].shape()};
-  }
-};
-
 struct StopGradient {
   static constexpr std::string_view name = "stop_gradient";
   using Family = PiecewiseConstant;
@@ -283,44 +218,6 @@ struct StopGradient {
   void lower(Emitter& emitter, const Node& node) const { emitter.pass_through(node); }
 };
 
-template <class P>
-Array promoted_binary(P op, std::string_view name, const Operand& a, const Operand& b) {
-  Blame blame(a.where);
-  auto [x, y] = promote(name, a, b);
-  return make(std::move(op), {x, y});
-}
-
-Array compare(const char* direction, const Operand& a, const Operand& b) {
-  return promoted_binary(Compare{direction}, "compare", a, b);
-}
-
-Array bitwise(const char* hlo, const Operand& a, const Operand& b) {
-  Array result = promoted_binary(Stepwise{hlo}, hlo, a, b);
-  if (is_floating(result.dtype()) || is_complex(result.dtype())) {
-    throw DtypeError(std::string(hlo) + ": operands are " + result.type().str() +
-                     "; bits and logic are of bool and integers");
-  }
-  return result;
-}
-
-Array stepwise(const char* hlo, const Operand& x) {
-  Blame blame(x.where);
-  return make(Stepwise{hlo}, {to_array(x)});
-}
-
-double largest_finite(DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-      return 65504;
-    case DType::bf16:
-      return 0x1.FEp127;
-    case DType::f32:
-      return std::numeric_limits<float>::max();
-    default:
-      return std::numeric_limits<double>::max();
-  }
-}
-
 }  // namespace
 }  // namespace internal
 
@@ -328,21 +225,15 @@ using internal::Blame;
 using internal::promote;
 
 Array operator+(Operand a, Operand b) {
-  Blame blame(a.where);
-  auto [x, y] = promote("add", a, b);
-  return internal::make(internal::Add{}, {x, y});
+  return internal::make_promoted(internal::Add{}, "add", a, b);
 }
 
 Array operator-(Operand a, Operand b) {
-  Blame blame(a.where);
-  auto [x, y] = promote("subtract", a, b);
-  return internal::make(internal::Subtract{}, {x, y});
+  return internal::make_promoted(internal::Subtract{}, "subtract", a, b);
 }
 
 Array operator*(Operand a, Operand b) {
-  Blame blame(a.where);
-  auto [x, y] = promote("multiply", a, b);
-  return internal::make(internal::Multiply{}, {x, y});
+  return internal::make_promoted(internal::Multiply{}, "multiply", a, b);
 }
 
 Array operator-(Operand x) {
@@ -353,7 +244,7 @@ Array operator-(Operand x) {
 Array operator/(Operand a, Operand b) {
   Blame blame(a.where);
   auto [x, y] = promote("divide", a, b);
-  if (!is_floating(x.dtype()) && !is_complex(x.dtype())) {
+  if (!internal::is_inexact(x.dtype())) {
     x = internal::converted(x, DType::f32);
     y = internal::converted(y, DType::f32);
   }
@@ -361,7 +252,7 @@ Array operator/(Operand a, Operand b) {
 }
 
 Array operator%(Operand a, Operand b) {
-  return internal::promoted_binary(internal::Remainder{}, "remainder", a, b);
+  return internal::make_promoted(internal::Remainder{}, "remainder", a, b);
 }
 
 Array floor_divide(Operand a, Operand b) {
@@ -394,7 +285,7 @@ Array pow(Operand a, Operand b) {
                std::abs(b.number) <= 64;
   if (!whole) {
     Array x = internal::to_floating(a);
-    return internal::promoted_binary(internal::Power{}, "pow", x, b);
+    return internal::make_promoted(internal::Power{}, "pow", x, b);
   }
   // By squaring; exact derivatives at 0, which power does not have.
   Array base = internal::to_array(a);
@@ -405,18 +296,6 @@ Array pow(Operand a, Operand b) {
     if (exponent > 1) square = square * square;
   }
   return b.number < 0 ? 1.0 / result : result;
-}
-
-Array maximum(Operand a, Operand b) {
-  return internal::promoted_binary(internal::Choose{true}, "maximum", a, b);
-}
-Array minimum(Operand a, Operand b) {
-  return internal::promoted_binary(internal::Choose{false}, "minimum", a, b);
-}
-Array clamp(Operand low, Operand x, Operand high) {
-  Blame blame(x.where);
-  Array raised = maximum(x, low);
-  return minimum(raised, high);
 }
 
 Array abs(Operand x) {
@@ -441,101 +320,9 @@ Array trunc(Operand x) {
   return where(y < 0.0, up, down);
 }
 
-Array operator==(Operand a, Operand b) { return internal::compare("EQ", a, b); }
-Array operator!=(Operand a, Operand b) { return internal::compare("NE", a, b); }
-Array operator<(Operand a, Operand b) { return internal::compare("LT", a, b); }
-Array operator<=(Operand a, Operand b) { return internal::compare("LE", a, b); }
-Array operator>(Operand a, Operand b) { return internal::compare("GT", a, b); }
-Array operator>=(Operand a, Operand b) { return internal::compare("GE", a, b); }
-
-Array operator&(Operand a, Operand b) { return internal::bitwise("and", a, b); }
-Array operator|(Operand a, Operand b) { return internal::bitwise("or", a, b); }
-Array operator^(Operand a, Operand b) { return internal::bitwise("xor", a, b); }
-Array operator~(Operand x) { return internal::stepwise("not", x); }
-Array operator!(Operand x) { return internal::stepwise("not", x); }
-
-namespace {
-
-Array truth(const Operand& x) {
-  Array y = internal::to_array(x);
-  return y.dtype() == DType::boolean ? y : y != 0;
-}
-
-}  // namespace
-
-Array logical_and(Operand a, Operand b) {
-  Blame blame(a.where);
-  Array x = truth(a), y = truth(b);
-  return x & y;
-}
-Array logical_or(Operand a, Operand b) {
-  Blame blame(a.where);
-  Array x = truth(a), y = truth(b);
-  return x | y;
-}
-Array logical_xor(Operand a, Operand b) {
-  Blame blame(a.where);
-  Array x = truth(a), y = truth(b);
-  return x ^ y;
-}
-Array logical_not(Operand x) {
-  Blame blame(x.where);
-  return !truth(x);
-}
-
-Array shift_left(Operand x, Operand bits) { return internal::bitwise("shift_left", x, bits); }
-Array shift_right(Operand x, Operand bits) {
-  return internal::bitwise("shift_right_logical", x, bits);
-}
-Array shift_right_arithmetic(Operand x, Operand bits) {
-  return internal::bitwise("shift_right_arithmetic", x, bits);
-}
-
-Array where(Operand condition, Operand a, Operand b) {
-  Blame blame(condition.where);
-  auto [x, y] = promote("where", a, b);
-  Array c = internal::converted(internal::to_array(condition), DType::boolean);
-  Shape shape = internal::broadcast_shapes("where", c.type(), x.type());
-  Array wide_c = internal::broadcast_to_shape("where", c, shape);
-  Array wide_x = internal::broadcast_to_shape("where", x, shape);
-  Array wide_y = internal::broadcast_to_shape("where", y, shape);
-  return internal::select(wide_c, wide_x, wide_y);
-}
-
-Array is_finite(Operand x) {
-  Blame blame(x.where);
-  return internal::make(internal::IsFinite{}, {internal::to_floating(x)});
-}
-Array is_nan(Operand x) {
-  Blame blame(x.where);
-  Array y = internal::to_array(x);
-  return y != y;
-}
-Array is_inf(Operand x) {
-  Blame blame(x.where);
-  Array size = abs(internal::to_floating(x));
-  return size == std::numeric_limits<double>::infinity();
-}
-Array nan_to(Operand x, Operand replacement) {
-  Blame blame(x.where);
-  return where(is_nan(x), replacement, x);
-}
-Array nan_to_num(Operand x) {
-  Blame blame(x.where);
-  Array y = internal::to_floating(x);
-  double largest = internal::largest_finite(y.dtype());
-  Array number = nan_to(y, 0.0);
-  Array bounded = where(number > largest, largest, number);
-  return where(bounded < -largest, -largest, bounded);
-}
-
 Array convert(Operand x, DType dtype) {
   Blame blame(x.where);
   return internal::converted(internal::to_array(x), dtype);
-}
-Array bitcast(Operand x, DType dtype) {
-  Blame blame(x.where);
-  return internal::make(internal::Bitcast{dtype}, {internal::to_array(x)});
 }
 Array stop_gradient(Operand x) {
   Blame blame(x.where);

@@ -71,7 +71,7 @@ using internal::Blame;
 Array make_complex(Operand re, Operand im) {
   Blame blame(re.where);
   auto [x, y] = internal::promote("make_complex", re, im);
-  if (!is_floating(x.dtype()) && !is_complex(x.dtype())) {
+  if (!internal::is_inexact(x.dtype())) {
     x = internal::converted(x, DType::f32);
     y = internal::converted(y, DType::f32);
   }

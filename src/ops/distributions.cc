@@ -1,11 +1,13 @@
 #include <sturnus/functional/evaluate.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
+#include <sturnus/ops/cumulative.h>
 #include <sturnus/ops/distributions.h>
 #include <sturnus/ops/dot.h>
 #include <sturnus/ops/order.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
+#include <sturnus/ops/take.h>
 #include <sturnus/ops/transcendental.h>
 #include <sturnus/ops/triangular.h>
 
@@ -13,6 +15,7 @@
 #include <limits>
 #include <numbers>
 
+#include "src/ops/limits.h"
 #include "src/ops/matrices.h"
 #include "src/ops/promotion.h"
 #include "src/ops/quick_erf_inv.h"
@@ -21,24 +24,6 @@
 namespace sturnus {
 namespace internal {
 namespace {
-
-struct Limits {
-  double tiny;     // the smallest normal number
-  double epsilon;  // between 1 and the next number
-};
-
-Limits limits_of(DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-      return {0x1p-14, 0x1p-10};
-    case DType::bf16:
-      return {0x1p-126, 0x1p-7};
-    case DType::f64:
-      return {std::numeric_limits<double>::min(), std::numeric_limits<double>::epsilon()};
-    default:
-      return {std::numeric_limits<float>::min(), std::numeric_limits<float>::epsilon()};
-  }
-}
 
 // The order of `count` things after as many sorts by random keys as make a tie in all of them
 // unlikely, as JAX does.
@@ -53,6 +38,16 @@ Array shuffled(Key key, Array x, std::int64_t axis) {
     x = sort_by_key(broadcast(keys, x.shape(), {axis}), {x}, static_cast<int>(axis))[1];
   }
   return x;
+}
+
+// Indices with probabilities in proportion to weights: the first whose running sum reaches a
+// number that is uniform up to the sum of all, as JAX does.
+Array drawn_by_sums(const Key& key, const Array& weights, const Shape& shape) {
+  Array sums = cumsum(to_floating(weights));
+  Array u = uniform(key, shape, 0.0, 1.0, sums.dtype());
+  Array reached = (1.0 - u) * max(sums);
+  Array before = sums < expand_dims(reached, -1);
+  return sum(convert(before, DType::i32), -1);
 }
 
 }  // namespace
@@ -209,6 +204,11 @@ Array choice(const Key& key, std::int64_t count, const Shape& shape, const Choic
              Where where) {
   Blame blame(where);
   std::int64_t wanted = internal::product(shape);
+  if (count <= 0 && wanted > 0) {
+    throw ShapeError("choice: " + ArrayType{DType::i32, shape}.str() + " from " +
+                     std::to_string(count) + " things" + internal::where_text() +
+                     ". Give at least one to choose from");
+  }
   if (!options.replace && wanted > count) {
     throw ShapeError("choice: " + ArrayType{DType::i32, shape}.str() + " without repetition from " +
                      std::to_string(count) + internal::where_text());
@@ -220,7 +220,7 @@ Array choice(const Key& key, std::int64_t count, const Shape& shape, const Choic
   return as_one_program([&] {
     if (options.replace) {
       if (!options.weights) return randint(key, shape, 0, count);
-      return categorical(key, log(*options.weights), shape);
+      return internal::drawn_by_sums(key, *options.weights, shape);
     }
     Array order;
     if (options.weights) {
@@ -232,6 +232,16 @@ Array choice(const Key& key, std::int64_t count, const Shape& shape, const Choic
       order = permutation(key, count);
     }
     return internal::reshape_to(slice(order, {0}, {wanted}), shape);
+  });
+}
+
+Array choice(const Key& key, const Array& x, const Shape& shape, const ChoiceOptions& options,
+             Where where) {
+  Blame blame(where);
+  std::int64_t axis = internal::checked_axis("choice", x.type(), options.axis);
+  return as_one_program([&] {
+    Array indices = choice(key, x.shape()[static_cast<std::size_t>(axis)], shape, options, where);
+    return take(x, indices, static_cast<int>(axis));
   });
 }
 

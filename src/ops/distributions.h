@@ -54,12 +54,17 @@ Array permutation(const Key& key, std::int64_t count, Where where = Where::here(
 Array permutation(const Key& key, const Array& x, int axis = 0, Where where = Where::here());
 
 struct ChoiceOptions {
-  bool replace = true;                ///< Whether an index may be chosen more than once.
+  bool replace = true;                ///< Whether one may be chosen more than once.
   std::optional<Array> weights = {};  ///< Proportional to the probabilities; all equal without.
+  int axis = 0;                       ///< Of an array: the axis along which is chosen.
 };
-/// Indices below `count`, as i32. With weights not JAX's.
+/// Indices below `count`, as i32.
 /// Throws ShapeError when more are asked for than there are, or the weights are not [count].
 Array choice(const Key& key, std::int64_t count, const Shape& shape = {},
+             const ChoiceOptions& options = {}, Where where = Where::here());
+/// Elements of x, or slices of it along an axis, which is replaced by `shape`: x[..., i, ...] with
+/// such indices i.
+Array choice(const Key& key, const Array& x, const Shape& shape = {},
              const ChoiceOptions& options = {}, Where where = Where::here());
 
 }  // namespace sturnus

@@ -69,16 +69,20 @@ Array sink_movement(const Arrays& x, const std::function<Array(const Arrays&)>& 
   return sink_permutation(x, again);
 }
 
+Array stepwise(const char* hlo, const Operand& x) {
+  Blame blame(x.where);
+  return make(Stepwise{hlo}, {to_array(x)});
+}
+
 Array Convert::simplify(const Arrays& x) const {
   if (x[0].dtype() == dtype) return x[0];
   auto value = splat(x[0]);
-  bool exact = value && (is_floating(dtype) || is_complex(dtype)) && !is_complex(x[0].dtype());
+  bool exact = value && is_inexact(dtype) && !is_complex(x[0].dtype());
   return exact ? full(*value, infer(x)) : Array();
 }
 
 Array Convert::jvp(const Arrays& x, const Array&, const Arrays& dx) const {
-  bool smooth = (is_floating(dtype) || is_complex(dtype)) &&
-                (is_floating(x[0].dtype()) || is_complex(x[0].dtype()));
+  bool smooth = is_inexact(dtype) && is_inexact(x[0].dtype());
   return smooth ? converted(dx[0], dtype) : Array();
 }
 

@@ -44,6 +44,16 @@ struct PiecewiseConstant : Elementwise {
   }
 };
 
+/// Ops of that kind without rules of their own, told apart by their StableHLO name.
+struct Stepwise {
+  static constexpr std::string_view name = "stepwise";
+  using Family = PiecewiseConstant;
+  std::string hlo;
+  std::string_view title() const { return hlo; }
+  void lower(Emitter& emitter, const Node& node) const { emitter.line(node, hlo, ""); }
+};
+Array stepwise(const char* hlo, const Operand& x);
+
 /// Another element type, the nearest value; towards zero for floating point to integer.
 struct Convert {
   static constexpr std::string_view name = "convert", hlo = "convert";
@@ -55,6 +65,13 @@ struct Convert {
   Array transpose(const Array& ct, const Arrays& x, const Mask& linear) const;
 };
 
+/// Applies an op to two operands of one type; `name` is what messages call it.
+template <class P>
+Array make_promoted(P op, std::string_view name, const Operand& a, const Operand& b) {
+  Blame blame(a.where);
+  auto [x, y] = promote(name, a, b);
+  return make(std::move(op), {x, y});
+}
 /// Applies an op to an operand as floating point.
 template <class P>
 Array make_floating(P op, const Operand& x) {

@@ -15,9 +15,9 @@
 #include <sturnus/ops/transcendental.h>
 
 #include <cmath>
-#include <limits>
 
 #include "src/ops/elementwise.h"
+#include "src/ops/limits.h"
 #include "src/ops/matrices.h"
 
 namespace sturnus {
@@ -64,11 +64,6 @@ Array rotated_rows(const Array& a, const Rotation& by) {
   return concatenate({new_top, new_bottom}, 1);
 }
 
-double epsilon_of(DType dtype) {
-  return dtype == DType::f64 ? std::numeric_limits<double>::epsilon()
-                             : std::numeric_limits<float>::epsilon();
-}
-
 // The matrix that is made diagonal (or whose rows are made orthogonal), the product of the
 // rotations, how many sweeps were made, and what is left to do.
 struct Sweeps {
@@ -93,7 +88,7 @@ Sweeps swept(const Array& matrix, const std::function<Sweeps(const Sweeps&)>& st
 
 // 0 when no element of x, relative to `scale`, is above the precision, else the largest.
 Array largest_left(const Array& x, const Array& scale) {
-  Array relative = abs(x) - epsilon_of(x.dtype()) * scale;
+  Array relative = abs(x) - limits_of(x.dtype()).epsilon * scale;
   return maximum(max(relative), 0.0);
 }
 
@@ -125,10 +120,7 @@ struct Eigh {
   }
   Arrays batch(const Arrays& x, const Mask&, std::int64_t) const { return make_all(*this, x); }
   void lower(Emitter& emitter, const Node& node) const {
-    if (node.inputs[0].size() == 0) {
-      emitter.expand(node, {zeros_of(node.types[0]), zeros_of(node.types[1])});
-      return;
-    }
+    if (lowered_as_empty(emitter, node)) return;
     Array a = with_flat_stack(node.inputs[0]);
     std::int64_t batch = a.shape()[0], n = a.shape()[1], even = n + n % 2;
     Array bound = max(sum(abs(a), {{2}, true}), {{1}, true});  // of all eigenvalues
@@ -190,11 +182,7 @@ struct Svd {
   }
   Arrays batch(const Arrays& x, const Mask&, std::int64_t) const { return make_all(*this, x); }
   void lower(Emitter& emitter, const Node& node) const {
-    if (node.inputs[0].size() == 0) {
-      emitter.expand(node,
-                     {zeros_of(node.types[0]), zeros_of(node.types[1]), zeros_of(node.types[2])});
-      return;
-    }
+    if (lowered_as_empty(emitter, node)) return;
     // Columns of a as rows, so that rotating rows makes them orthogonal.
     Array a = transposed(with_flat_stack(node.inputs[0]));
     std::int64_t batch = a.shape()[0], n = a.shape()[1], m = a.shape()[2], even = n + n % 2;

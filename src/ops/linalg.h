@@ -7,6 +7,8 @@
 
 #include <sturnus/functional/array.h>
 
+#include <optional>
+
 namespace sturnus {
 
 /// x with a x = b for square a, by elimination with partial pivoting; b is one vector, or matrices
@@ -47,7 +49,13 @@ SvdParts svd(Operand a);
 
 /// x that minimises |a x - b|, for a of full rank with no fewer rows than columns, by qr.
 Array lstsq(Operand a, Operand b);
+/// The pseudo-inverse v diag(1 / s) u^T, n x m for a of m x n; singular values up to `rcond` times
+/// the largest count as 0, by default 10 max(m, n) times the precision. The derivative is that for
+/// changes that keep the rank.
+Array pinv(Operand a, std::optional<double> rcond = {});
 /// a^n; for negative n that of the inverse.
 Array matrix_power(Operand a, int n);
+/// exp(a) = 1 + a + a^2 / 2! + ..., of square matrices, by scaling and squaring.
+Array expm(Operand a);
 
 }  // namespace sturnus

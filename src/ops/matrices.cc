@@ -43,6 +43,14 @@ Array with_flat_stack(const Array& a) {
   return reshape_to(a, {product(stack_of(a)), rows_of(a), columns_of(a)});
 }
 
+bool lowered_as_empty(Emitter& emitter, const Node& node) {
+  if (node.inputs[0].size() > 0) return false;
+  Arrays zeros;
+  for (const ArrayType& type : node.types) zeros.push_back(zeros_of(type));
+  emitter.expand(node, zeros);
+  return true;
+}
+
 Array transposed(const Array& a) {
   Axes order = iota_axes(a.rank());
   std::swap(order[order.size() - 1], order[order.size() - 2]);

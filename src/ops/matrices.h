@@ -1,7 +1,7 @@
 // Stacks of matrices: the last two axes are rows and columns, those before are the stack.
 #pragma once
 
-#include <sturnus/functional/array.h>
+#include <sturnus/functional/emitter.h>
 
 #include <string_view>
 
@@ -19,6 +19,9 @@ Array to_matrices(std::string_view function, const Operand& operand);
 Array to_square_matrices(std::string_view function, const Operand& operand);
 /// The stack as one axis: [stack, rows, columns].
 Array with_flat_stack(const Array& a);
+
+/// Lowers an op on matrices without elements to zeros; says whether they have none.
+bool lowered_as_empty(Emitter& emitter, const Node& node);
 
 /// Rows become columns.
 Array transposed(const Array& a);

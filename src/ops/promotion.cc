@@ -87,7 +87,7 @@ DType wish(const Operand& operand, DType other) {
     case Operand::Kind::integer:
       return other == DType::boolean ? DType::i32 : other;
     case Operand::Kind::real:
-      return is_floating(other) || is_complex(other) ? other : DType::f32;
+      return is_inexact(other) ? other : DType::f32;
   }
   return other;
 }
@@ -144,7 +144,7 @@ std::pair<Array, Array> promote(std::string_view function, const Operand& a, con
 
 Array to_floating(const Operand& operand) {
   Array x = to_array(operand);
-  return is_floating(x.dtype()) || is_complex(x.dtype()) ? x : converted(x, DType::f32);
+  return is_inexact(x.dtype()) ? x : converted(x, DType::f32);
 }
 
 }  // namespace sturnus::internal

@@ -16,6 +16,8 @@
 
 namespace sturnus::internal {
 
+/// Whether a type is of real or complex numbers rather than of integers or bool.
+inline bool is_inexact(DType dtype) { return is_floating(dtype) || is_complex(dtype); }
 /// The element type of the result of combining two.
 DType promoted(DType a, DType b);
 /// The element type of real and imaginary parts, and the complex type of such parts; others stay.

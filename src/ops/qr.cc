@@ -76,10 +76,7 @@ struct Qr {
   }
   Arrays batch(const Arrays& x, const Mask&, std::int64_t) const { return make_all(*this, x); }
   void lower(Emitter& emitter, const Node& node) const {
-    if (node.inputs[0].size() == 0) {
-      emitter.expand(node, {zeros_of(node.types[0]), zeros_of(node.types[1])});
-      return;
-    }
+    if (lowered_as_empty(emitter, node)) return;
     Array a = with_flat_stack(node.inputs[0]);
     std::int64_t batch = a.shape()[0], m = a.shape()[1], n = a.shape()[2], k = std::min(m, n);
     Triangulation start{a, zeros({batch, m, k}, a.dtype())};

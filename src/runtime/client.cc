@@ -3,7 +3,6 @@
 #include <sturnus/runtime/executable.h>
 #include <sturnus/runtime/log.h>
 
-#include <chrono>
 #include <cstdlib>
 
 #include "src/runtime/state.h"
@@ -249,23 +248,9 @@ LoadedExecutable Client::compile(std::string_view stablehlo, const CompileOption
     count(&CacheUse::misses);
   }
 
-  auto program = internal::stablehlo_program(stablehlo);
-  auto start = std::chrono::steady_clock::now();
-  PJRT_LoadedExecutable* executable = nullptr;
-  try {
-    auto reply = state.api().call_with<&PJRT_Api::PJRT_Client_Compile>(
-        program, "PJRT_Program", [&](auto& args) {
-          args.client = state.handle.get();
-          args.program = &program;
-          args.compile_options = option_bytes.data();
-          args.compile_options_size = option_bytes.size();
-        });
-    executable = reply.executable;
-  } catch (const RuntimeError& error) {
-    internal::throw_compile_error(error, stablehlo);
-  }
-  std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  LoadedExecutable result = adopt(executable, elapsed.count());
+  auto [executable, seconds] = internal::compile_by<&PJRT_Api::PJRT_Client_Compile>(
+      state.api(), stablehlo, option_bytes, [&](auto& args) { args.client = state.handle.get(); });
+  LoadedExecutable result = adopt(executable, seconds);
   if (state.cache) {
     std::string problem;
     try {

@@ -8,9 +8,13 @@
 #include <sturnus/runtime/hlo_program.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/runtime/pjrt.h"
@@ -69,5 +73,25 @@ DeviceDescription describe_device(const Api& api, PJRT_DeviceDescription* descri
 
 /// Rethrows the plugin's complaint about a program together with the lines it points to.
 [[noreturn]] void throw_compile_error(const RuntimeError& error, std::string_view program);
+
+/// A program as the compiler `Member` of the API made it, and how long that took.
+template <auto Member, class Fill>
+auto compile_by(const Api& api, std::string_view stablehlo, const std::string& options,
+                Fill&& fill) {
+  auto program = stablehlo_program(stablehlo);
+  auto start = std::chrono::steady_clock::now();
+  try {
+    auto reply = api.call_with<Member>(program, "PJRT_Program", [&](auto& args) {
+      fill(args);
+      args.program = &program;
+      args.compile_options = options.data();
+      args.compile_options_size = options.size();
+    });
+    std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    return std::pair(reply.executable, elapsed.count());
+  } catch (const RuntimeError& error) {
+    throw_compile_error(error, stablehlo);
+  }
+}
 
 }  // namespace sturnus::internal

@@ -2,7 +2,6 @@
 #include <sturnus/runtime/gpu_target.h>
 #include <sturnus/runtime/topology.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -130,22 +129,9 @@ Executable Topology::compile(std::string_view stablehlo, const CompileOptions& o
     throw Error("Topology::compile: the program is for " + std::to_string(wanted) +
                 " devices (replicas x partitions), the topology has " + std::to_string(there));
   }
-  auto program = internal::stablehlo_program(stablehlo);
-  auto start = std::chrono::steady_clock::now();
-  PJRT_Executable* executable = nullptr;
-  try {
-    auto reply = api.call_with<&PJRT_Api::PJRT_Compile>(program, "PJRT_Program", [&](auto& args) {
-      args.topology = state_->handle.get();
-      args.program = &program;
-      args.compile_options = option_bytes.data();
-      args.compile_options_size = option_bytes.size();
-    });
-    executable = reply.executable;
-  } catch (const RuntimeError& error) {
-    internal::throw_compile_error(error, stablehlo);
-  }
-  std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  return Executable(internal::describe_executable(state_, api, executable, elapsed.count()));
+  auto [executable, seconds] = internal::compile_by<&PJRT_Api::PJRT_Compile>(
+      api, stablehlo, option_bytes, [&](auto& args) { args.topology = state_->handle.get(); });
+  return Executable(internal::describe_executable(state_, api, executable, seconds));
 }
 
 }  // namespace sturnus

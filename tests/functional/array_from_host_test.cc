@@ -51,6 +51,19 @@ TEST(NestedVectors, BecomeAxes) {
   EXPECT_THROW(array(std::vector<std::vector<float>>{{1, 2}, {3}}), ShapeError);
 }
 
+TEST(Vectors, OfBool) {
+  Array x = array(std::vector<bool>{true, false, true});
+  EXPECT_EQ(x.type(), (ArrayType{DType::boolean, {3}}));
+  EXPECT_EQ(x.to_vector<bool>(), (HostVector<bool>{1, 0, 1}));
+  Array y = array(std::vector<bool>{true, false, false, true}, {2, 2});
+  EXPECT_EQ(y.shape(), (Shape{2, 2}));
+  EXPECT_EQ(array(std::vector<bool>{}).shape(), Shape{0});
+  std::vector<std::vector<bool>> rows = {{false, true, true}, {true, false, false}};
+  EXPECT_EQ(array(rows).type(), (ArrayType{DType::boolean, {2, 3}}));
+  EXPECT_EQ(array(rows).to_vector<bool>(), (HostVector<bool>{0, 1, 1, 1, 0, 0}));
+  EXPECT_THROW(array(std::vector<bool>{true}, {2}), Error);
+}
+
 TEST(Eigen, ThereAndBack) {
   Eigen::MatrixXd m(2, 3);
   m << 1, 2, 3, 4, 5, 6;

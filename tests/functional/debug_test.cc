@@ -283,6 +283,41 @@ TEST(DebugNans, InDerivatives) {
                                         HasSubstr(" at [0] in f32[3]" + line)));
 }
 
+TEST(DebugNans, InProgramsCompiledAheadOfTime) {
+  auto f = [](Array x) { return sum(log(x - 2.0)); };
+  std::string message =
+      "DebugNans: log gives nan of -1 at [0] in f32[3]" + here(__LINE__ - 2) + remedy;
+  Program program = lower(f, xs).compile();  // without the guard
+  auto typed = jit(f).compile(xs);
+  std::string path = ::testing::TempDir() + "debug_nans_program";
+  program.save(path);
+  Program loaded = Program::load(path);
+  EXPECT_EQ(error_of([&] { program.run({xs}); }), "no error");
+  DebugNans guard;
+  EXPECT_EQ(error_of([&] { program.run({xs}); }), message);
+  EXPECT_EQ(error_of([&] { typed(xs); }), message);
+  EXPECT_EQ(error_of([&] { program.run({xs + 2.0}); }), "no error");
+  // A file has no graph: only the result is known, and what it was called with.
+  EXPECT_EQ(error_of([&] { loaded.run({xs}); }),
+            "DebugNans: result 0, f32[], is nan, and which operation made it is not known of a "
+            "program from a file. Run the function that it was made of");
+  EXPECT_EQ(error_of([&] { loaded.run({xs + 2.0}); }), "no error");
+}
+
+// What is donated is kept, since the search for the culprit needs it.
+TEST(DebugNans, KeepsWhatIsDonated) {
+  auto f = jit([](Array x) { return sqrt(x); }, {.donate = {0}});
+  Array x = array({4, -1, 9});
+  Program program = f.lower(x).compile();
+  DebugNans guard;
+  for (int i = 0; i < 2; i++) {
+    EXPECT_THAT(error_of([&] { program.run({x}); }),
+                StartsWith("DebugNans: sqrt gives nan of -1 at [1] in f32[3]"));
+    EXPECT_THAT(error_of([&] { f(x); }), StartsWith("DebugNans: sqrt gives nan of -1"));
+  }
+  EXPECT_EQ(x.to_vector<float>()[2], 9);
+}
+
 TEST(DebugNans, ArgumentsAndCapturedArrays) {
   Array bad = log(-xs);
   DebugNans guard;

@@ -1,5 +1,6 @@
 // Distributions against numbers recorded from JAX and distribution functions of Boost.Math.
 #include <gtest/gtest.h>
+#include <sturnus/functional/grad.h>
 #include <sturnus/functional/graph.h>
 #include <sturnus/functional/vmap.h>
 #include <sturnus/ops/arithmetic.h>
@@ -163,6 +164,41 @@ TEST(Distributions, ChoicesHaveTheirProbabilities) {
   EXPECT_EQ(std::set<double>(few.begin(), few.end()).size(), 10u);
 }
 
+TEST(Distributions, ChoicesAreThoseOfJax) {
+  namespace r = recorded;
+  auto integers = [](const Array& x) {
+    auto values = x.to_vector<std::int32_t>();
+    return std::vector(values.begin(), values.end());
+  };
+  Key k = key(42);
+  Array table = reshape(arange(12), {3, 4}), weights = array({0.1, 0.4, 0.2, 0.3});
+  EXPECT_EQ(integers(choice(k, 20, {8})), r::choice_even);
+  EXPECT_EQ(integers(choice(k, 20, {8}, {.replace = false})), r::choice_once);
+  EXPECT_EQ(integers(choice(k, 4, {16}, {.weights = weights})), r::choice_weighted);
+  EXPECT_EQ(integers(choice(k, 4, {3}, {.replace = false, .weights = weights})),
+            r::choice_weighted_once);
+  Array rows = choice(k, table, {2, 2});
+  EXPECT_EQ(rows.type(), (ArrayType{DType::i32, {2, 2, 4}}));
+  EXPECT_EQ(integers(rows), r::choice_rows);
+  Array columns = choice(k, table, {2}, {.replace = false, .axis = 1});
+  EXPECT_EQ(columns.type(), (ArrayType{DType::i32, {3, 2}}));
+  EXPECT_EQ(integers(columns), r::choice_columns);
+  EXPECT_EQ(integers(choice(k, table, {5}, {.weights = weights, .axis = -1})),
+            r::choice_weighted_columns);
+  EXPECT_EQ(choice(k, array({5, 6, 7})).shape(), Shape{});
+}
+
+// Chosen elements, weighted and not, are differentiated as elements that were taken.
+TEST(Distributions, ChoicesHaveDerivatives) {
+  Array x = array({1, 10, 100, 1000});
+  auto total = [](const Array& y) { return sum(square(choice(key(42), y, {8}))); };
+  std::vector<double> count(4), expected;
+  for (double i : numbers(choice(key(42), 4, {8}))) count[static_cast<std::size_t>(i)]++;
+  auto values = numbers(x);
+  for (std::size_t i = 0; i < 4; i++) expected.push_back(2 * count[i] * values[i]);
+  EXPECT_EQ(numbers(grad(total)(x)), expected);
+}
+
 TEST(Distributions, CorrelatedNumbers) {
   Array mean_vector = array({1, -2}), covariance = array({{2, 0.6}, {0.6, 0.5}});
   Array x = multivariate_normal(key(3), mean_vector, covariance, Shape{50000});
@@ -196,6 +232,9 @@ TEST(Distributions, Errors) {
   EXPECT_THROW(truncated_normal(key(1), 2, 1), Error);
   EXPECT_THROW(choice(key(1), 3, {4}, {.replace = false}), ShapeError);
   EXPECT_THROW(choice(key(1), 3, {4}, {.weights = array({1, 2})}), ShapeError);
+  EXPECT_THROW(choice(key(1), 0, {4}), ShapeError);
+  EXPECT_THROW(choice(key(1), array({1, 2}), {2}, {.axis = 1}), ShapeError);
+  EXPECT_THROW(choice(key(1), Array(1.0), {2}), ShapeError);
   EXPECT_THROW(categorical(key(1), 1.0), ShapeError);
   EXPECT_THROW(permutation(key(1), array({1, 2}), 1), ShapeError);
 }

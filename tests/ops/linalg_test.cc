@@ -1,4 +1,4 @@
-// Matrices against Eigen, and against the laws that define their parts.
+// Matrices against Eigen, against recorded values, and against the laws that define their parts.
 #include <gtest/gtest.h>
 #include <sturnus/functional/grad.h>
 #include <sturnus/functional/graph.h>
@@ -11,6 +11,7 @@
 #include <sturnus/ops/random.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
+#include <sturnus/ops/transcendental.h>
 #include <sturnus/ops/triangular.h>
 
 #include <Eigen/Cholesky>
@@ -19,6 +20,7 @@
 #include <Eigen/QR>
 #include <cmath>
 
+#include "tests/ops/linalg_values.h"
 #include "tests/ops/sample_tests.h"
 
 namespace sturnus::testing {
@@ -178,6 +180,35 @@ TEST_P(Linalg, SingularValuesOfTallAndWideMatrices) {
   }
 }
 
+// The four laws that make p the only pseudo-inverse.
+TEST_P(Linalg, PseudoInversesOfAllRanks) {
+  for (std::int64_t rank : {n(), (n() + 1) / 2}) {
+    Array a = matmul(random({n() + 2, rank}, 3), random({rank, n()}, 4));
+    Matrix m = to_eigen(a), p = to_eigen(pinv(a));
+    Eigen::VectorXd s = Eigen::JacobiSVD<Matrix>(m).singularValues();
+    double condition = s[0] / s[rank - 1];
+    auto near = [&](const Matrix& x, const Matrix& y) {
+      return (x - y).norm() / y.norm() < few() * epsilon() * condition;
+    };
+    Matrix mp = m * p, pm = p * m;
+    EXPECT_TRUE(near(mp * m, m));
+    EXPECT_TRUE(near(pm * p, p));
+    EXPECT_TRUE(near(mp.transpose(), mp));
+    EXPECT_TRUE(near(pm.transpose(), pm));
+  }
+}
+
+TEST_P(Linalg, ExponentialsOfSymmetricMatrices) {
+  Array x = random({n(), n()});
+  Array a = x + flipped(x);
+  Eigen::SelfAdjointEigenSolver<Matrix> solver(to_eigen(a));
+  Eigen::VectorXd values = solver.eigenvalues();
+  Matrix v = solver.eigenvectors();
+  Matrix expected = v * Eigen::VectorXd(values.array().exp()).asDiagonal() * v.transpose();
+  double size = values.cwiseAbs().maxCoeff();
+  EXPECT_LT((to_eigen(expm(a)) - expected).norm() / expected.norm(), size * few() * epsilon());
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, Linalg,
                          ::testing::Values(Case{1, DType::f64}, Case{2, DType::f64},
                                            Case{3, DType::f32}, Case{7, DType::f64},
@@ -232,6 +263,62 @@ TEST(LinalgEdges, PowersOfMatrices) {
   EXPECT_NEAR(back[1], 0, 1e-12);
 }
 
+struct Recorded {
+  Array (*f)(const Array& a);
+  const std::vector<recorded::LinalgCase>& cases;
+};
+
+TEST(LinalgEdges, RecordedValuesAndGradients) {
+  auto relative = [](const Array& found, const std::vector<double>& expected) {
+    auto x = numbers(found);
+    EXPECT_EQ(x.size(), expected.size());
+    double largest = 0, difference = 0;
+    for (std::size_t i = 0; i < expected.size(); i++) {
+      largest = std::max(largest, std::abs(expected[i]));
+      difference = std::max(difference, std::abs(x[i] - expected[i]));
+    }
+    return difference / largest;
+  };
+  for (const Recorded& kind : {Recorded{[](const Array& a) { return pinv(a); }, recorded::pinv},
+                               Recorded{[](const Array& a) { return expm(a); }, recorded::expm}}) {
+    for (const auto& one : kind.cases) {
+      SCOPED_TRACE(one.text);
+      Array a = array(one.matrix, one.shape);
+      auto weighted = [&](const Array& x) {
+        Array y = kind.f(x);
+        Array weights = convert(arange(y.size()) % 3, DType::f64) - 0.5;
+        return sum(y * reshape(weights, y.shape()));
+      };
+      EXPECT_LT(relative(kind.f(a), one.value), 2e-14);
+      EXPECT_LT(relative(grad(weighted)(a), one.gradient), 2e-14);
+    }
+  }
+}
+
+TEST(LinalgEdges, SmallSingularValuesCountAsZeroWhenAsked) {
+  Array a = array({{2, 0}, {0, 0.01}}, DType::f64);
+  EXPECT_NEAR(numbers(pinv(a))[3], 100, 1e-12);
+  EXPECT_EQ(numbers(pinv(a, 0.1)), (std::vector<double>{0.5, 0, 0, 0}));
+  EXPECT_EQ(numbers(pinv(zeros({2, 3}))), std::vector<double>(6));
+  EXPECT_EQ(pinv(zeros({4, 0, 3})).shape(), (Shape{4, 3, 0}));
+}
+
+// Each matrix of a stack is halved as often as it needs.
+TEST(LinalgEdges, ExponentialsOfStacks) {
+  Array scales = array({0, 1e-3, 1, 50, -700, 1e6, INFINITY}, DType::f64);
+  Array turn = array({{0, -1}, {1, 0}}, DType::f64);
+  Array y = expm(reshape(scales, {7, 1, 1}) * turn);
+  auto found = numbers(y);
+  for (std::size_t i = 0; i < 6; i++) {
+    double angle = numbers(scales)[i];
+    EXPECT_NEAR(found[4 * i], std::cos(angle), 1e-15 * (1 + std::abs(angle)));
+    EXPECT_NEAR(found[4 * i + 2], std::sin(angle), 1e-15 * (1 + std::abs(angle)));
+  }
+  EXPECT_TRUE(std::isnan(found[24]));
+  EXPECT_EQ(numbers(expm(array({{-1e5}}, DType::f64)))[0], 0);
+  EXPECT_EQ(expm(zeros({0, 0})).shape(), (Shape{0, 0}));
+}
+
 TEST(LinalgEdges, StacksAreBroadcast) {
   Array a = normal(key(1), {4, 1, 3, 3}, DType::f64), b = normal(key(2), {2, 3, 2}, DType::f64);
   Array x = solve(a, b);
@@ -263,6 +350,8 @@ TEST(LinalgEdges, Errors) {
   EXPECT_THROW(cholesky(zeros({2})), ShapeError);
   EXPECT_THROW(lstsq(zeros({2, 3}), zeros({2})), ShapeError);
   EXPECT_THROW(eigh(zeros({2, 2}, DType::c64)), DtypeError);
+  EXPECT_THROW(expm(zeros({2, 3})), ShapeError);
+  EXPECT_THROW(pinv(zeros({2})), ShapeError);
   try {
     solve(zeros({2, 2}), zeros({3}));
   } catch (const ShapeError& error) {

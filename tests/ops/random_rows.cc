@@ -30,6 +30,11 @@ std::vector<Row> random_rows() {
       {"permutation",
        [key_of](const Arrays& x) { return x[1] * permutation(key_of(x[0]), x[1], 1); },
        {{}, {2, 3}}},
+      {"choice",
+       [key_of](const Arrays& x) {
+         return square(choice(key_of(x[0]), x[1], {2}, {.replace = false, .axis = 1}));
+       },
+       {{}, {2, 3}}},
       // Its derivative is not that of differences: rejection_test.cc compares with quantiles.
       {"log_gamma_sample",
        [key_of](const Arrays& x) { return loggamma(key_of(x[0]), x[1]); },

@@ -163,6 +163,27 @@ inline const std::vector<std::int64_t> randint_i64 = {
 inline const std::vector<std::int32_t> permutation_20 = {
     7, 4, 16, 19, 2, 5, 3, 6, 18, 10, 11, 15, 8, 9, 13, 14, 17, 0, 1, 12,
 };
+inline const std::vector<std::int32_t> choice_even = {
+    4, 14, 11, 9, 9, 19, 17, 7,
+};
+inline const std::vector<std::int32_t> choice_once = {
+    7, 4, 16, 19, 2, 5, 3, 6,
+};
+inline const std::vector<std::int32_t> choice_weighted = {
+    2, 1, 1, 1, 2, 1, 3, 1, 1, 1, 2, 1, 0, 1, 2, 1,
+};
+inline const std::vector<std::int32_t> choice_weighted_once = {
+    1, 3, 2,
+};
+inline const std::vector<std::int32_t> choice_rows = {
+    0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7,
+};
+inline const std::vector<std::int32_t> choice_columns = {
+    2, 3, 6, 7, 10, 11,
+};
+inline const std::vector<std::int32_t> choice_weighted_columns = {
+    2, 1, 1, 1, 2, 6, 5, 5, 5, 6, 10, 9, 9, 9, 10,
+};
 
 // clang-format on
 }  // namespace sturnus::testing::recorded

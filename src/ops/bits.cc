@@ -1,0 +1,81 @@
+// Logic, and bits of integers.
+#include <sturnus/ops/arithmetic.h>
+
+#include "src/ops/elementwise.h"
+
+namespace sturnus {
+namespace internal {
+namespace {
+
+struct Bitcast {
+  static constexpr std::string_view name = "bitcast", hlo = "bitcast_convert";
+  using Family = PiecewiseConstant;
+  DType dtype;
+  ArrayType infer(const Arrays& x) const {
+    if (size_of(x[0].dtype()) != size_of(dtype)) {
+      throw DtypeError("bitcast: " + x[0].type().str() + " and " + std::string(name_of(dtype)) +
+                       " have elements of different sizes" + where_text());
+    }
+    return {dtype, x[0].shape()};
+  }
+};
+
+Array bitwise(const char* hlo, const Operand& a, const Operand& b) {
+  Array result = make_promoted(Stepwise{hlo}, hlo, a, b);
+  if (is_inexact(result.dtype())) {
+    throw DtypeError(std::string(hlo) + ": operands are " + result.type().str() +
+                     "; bits and logic are of bool and integers");
+  }
+  return result;
+}
+
+Array truth(const Operand& x) {
+  Array y = to_array(x);
+  return y.dtype() == DType::boolean ? y : y != 0;
+}
+
+}  // namespace
+}  // namespace internal
+
+using internal::Blame;
+using internal::truth;
+
+Array operator&(Operand a, Operand b) { return internal::bitwise("and", a, b); }
+Array operator|(Operand a, Operand b) { return internal::bitwise("or", a, b); }
+Array operator^(Operand a, Operand b) { return internal::bitwise("xor", a, b); }
+Array operator~(Operand x) { return internal::stepwise("not", x); }
+Array operator!(Operand x) { return internal::stepwise("not", x); }
+
+Array logical_and(Operand a, Operand b) {
+  Blame blame(a.where);
+  Array x = truth(a), y = truth(b);
+  return x & y;
+}
+Array logical_or(Operand a, Operand b) {
+  Blame blame(a.where);
+  Array x = truth(a), y = truth(b);
+  return x | y;
+}
+Array logical_xor(Operand a, Operand b) {
+  Blame blame(a.where);
+  Array x = truth(a), y = truth(b);
+  return x ^ y;
+}
+Array logical_not(Operand x) {
+  Blame blame(x.where);
+  return !truth(x);
+}
+
+Array shift_left(Operand x, Operand bits) { return internal::bitwise("shift_left", x, bits); }
+Array shift_right(Operand x, Operand bits) {
+  return internal::bitwise("shift_right_logical", x, bits);
+}
+Array shift_right_arithmetic(Operand x, Operand bits) {
+  return internal::bitwise("shift_right_arithmetic", x, bits);
+}
+
+Array bitcast(Operand x, DType dtype) {
+  Blame blame(x.where);
+  return internal::make(internal::Bitcast{dtype}, {internal::to_array(x)});
+}
+}  // namespace sturnus
