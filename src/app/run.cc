@@ -6,6 +6,9 @@
 #include "src/app/commands.h"
 #include "src/app/config.h"
 #include "src/app/experiment_run.h"
+#include "src/app/files.h"
+#include "src/app/plotly_script.h"
+#include "src/app/report.h"
 
 namespace sturnus::app {
 namespace {
@@ -62,12 +65,15 @@ void run_experiment(std::ostream& out, std::ostream& progress, const RunRequest&
   select_device(request.device);
   fs::path folder = folder_of(request, config);
   nlohmann::json result = run(config, {folder, request.resume}, progress);
+  write_file(folder / "report.html", report_html(result, plotly_script()));
   print_scores(out, result);
   if (!result.at("finished").get<bool>()) {
     out << "\nInterrupted at iteration " << result["history"]["iteration"].back()
         << "; the scores are those of that moment. Go on with --resume.\n";
   }
-  out << "\n" << (folder / "result.json").string() << '\n';
+  out << "\n"
+      << (folder / "result.json").string() << '\n'
+      << (folder / "report.html").string() << '\n';
 }
 
 }  // namespace sturnus::app

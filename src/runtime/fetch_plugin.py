@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Fetches a PJRT plugin: the one place that pins plugin wheels and unpacks them.
+"""Fetches a PJRT plugin, or what reports draw with: the one place that pins and unpacks wheels.
 
-    fetch_plugin.py cpu|cuda|tpu [--into ROOT] [--wheel FILE]
+    fetch_plugin.py cpu|cuda|tpu|plotly [--into ROOT] [--wheel FILE]
 
-The wheel is unpacked to ROOT/plugins/<name>/<version>-<start of its SHA-256>/, laid out like a
-site-packages folder, and that path is printed. ROOT is the builds' shared cache unless given.
+The wheel is unpacked to ROOT/plugins/<name>/<version>-<start of its SHA-256>/ (plotly: scripts/
+instead of plugins/), laid out like a site-packages folder, and that path is printed. ROOT is the
+builds' shared cache unless given.
 Needs Python 3.8 or newer, its standard library, and pip unless --wheel is given.
 """
 
@@ -20,17 +21,19 @@ import sys
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import Dict, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 
 class Pin(NamedTuple):
-    """One wheel per processor; a processor without one has no such wheel published."""
+    """One wheel per processor, or one for all; else no such wheel is published."""
 
     package: str
     version: str
     library: str  # the plugin, or another file, inside the wheel
     wheels: Dict[str, str]  # file name -> SHA-256
     companions: Tuple["Pin", ...] = ()  # unpacked into the same folder
+    shelf: str = "plugins"  # the folder of ROOT
+    whole: bool = True  # or only the library is unpacked
 
 
 PINS = {
@@ -101,6 +104,17 @@ PINS = {
                 "ba67ddbfdbac61c8da1fafc26cd51b93e9fe4d298016e2882eb986b1718cba34",
         },
     ),
+    "plotly": Pin(
+        package="plotly",
+        version="7.1.0",
+        library="plotly/package_data/plotly.min.js",
+        wheels={
+            "plotly-7.1.0-py3-none-any.whl":
+                "dbb7fa18afce40d0a8e80d1bf162eceb3faa0ce5a77fe741ad09a74cf78f53f3",
+        },
+        shelf="scripts",
+        whole=False,
+    ),
 }
 
 
@@ -117,7 +131,7 @@ def build_cache() -> Path:
 def wheel_for_this_machine(pin: Pin) -> str:
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
     for wheel in pin.wheels:
-        if platform.system() == "Linux" and wheel.endswith(f"_{machine}.whl"):
+        if wheel.endswith("-any.whl") or (platform.system() == "Linux" and wheel.endswith(f"_{machine}.whl")):
             return wheel
     raise FetchError(
         f"{pin.package} {pin.version} has no wheel for {platform.system()} on {machine}, only "
@@ -165,7 +179,7 @@ def download(pin: Pin, wheel: str, folder: Path) -> Path:
     raise FetchError(f"could not download {wheel} ({reason}); check the network and pip's settings")
 
 
-def unpack(wheel: Path, want_sha256: str, folder: Path) -> None:
+def unpack(wheel: Path, want_sha256: str, folder: Path, members: Optional[List[str]] = None) -> None:
     if not wheel.is_file():
         raise FetchError(f"there is no wheel {wheel}")
     got = sha256(wheel)
@@ -174,7 +188,7 @@ def unpack(wheel: Path, want_sha256: str, folder: Path) -> None:
                          "download it again")
     try:
         with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(folder)
+            archive.extractall(folder, members)
     except zipfile.BadZipFile as error:
         raise FetchError(f"{wheel} is not a wheel ({error})") from error
 
@@ -183,7 +197,7 @@ def fetch(name: str, root: Path, wheel_file: Optional[Path] = None) -> Path:
     """Returns the folder of the unpacked wheel, made first where it is not there yet."""
     pin = PINS[name]
     wheel = wheel_for_this_machine(pin)
-    target = root.absolute() / "plugins" / name / f"{pin.version}-{pin.wheels[wheel][:12]}"
+    target = root.absolute() / pin.shelf / name / f"{pin.version}-{pin.wheels[wheel][:12]}"
     # A wheel that the user gives stands alone: its companions are the user's affair too.
     parts = (pin,) if wheel_file else (pin, *pin.companions)
 
@@ -208,7 +222,7 @@ def fetch(name: str, root: Path, wheel_file: Optional[Path] = None) -> Path:
             for part in parts:
                 wheel = wheel_for_this_machine(part)
                 source = wheel_file or download(part, wheel, Path(partial))
-                unpack(source, part.wheels[wheel], unpacked)
+                unpack(source, part.wheels[wheel], unpacked, None if part.whole else [part.library])
             if target.exists():  # someone took files out of it
                 os.replace(target, Path(partial) / "damaged")
             os.replace(unpacked, target)
@@ -216,7 +230,7 @@ def fetch(name: str, root: Path, wheel_file: Optional[Path] = None) -> Path:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Fetches a pinned PJRT plugin and prints where it is.")
+    parser = argparse.ArgumentParser(description="Fetches a pinned wheel and prints where it is.")
     parser.add_argument("name", choices=PINS)
     parser.add_argument("--into", metavar="ROOT", type=Path, help="default: the builds' cache, $STURNUS_CACHE")
     parser.add_argument("--wheel", metavar="FILE", type=Path,

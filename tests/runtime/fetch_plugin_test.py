@@ -177,6 +177,23 @@ class FetchPluginTest(unittest.TestCase):
                 with self.assertRaisesRegex(fetch_plugin.FetchError, f"no wheel for {system}.*STURNUS_PJRT_DIR"):
                     fetch_plugin.wheel_for_this_machine(fetch_plugin.PINS["cpu"])
 
+    def test_wheel_for_all_machines_serves_any(self):
+        with mock.patch.object(fetch_plugin.platform, "machine", return_value="riscv64"):
+            wheel = fetch_plugin.wheel_for_this_machine(fetch_plugin.PINS["plotly"])
+        self.assertTrue(wheel.endswith("-none-any.whl"))
+
+    def test_unpacks_only_the_library_where_the_pin_says_so(self):
+        with zipfile.ZipFile(self.wheel, "a") as archive:
+            archive.writestr("toy_plugins/large", b"more")
+        digest = hashlib.sha256(self.wheel.read_bytes()).hexdigest()
+        for whole, files in ((False, {"toy.so"}), (True, {"toy.so", "large"})):
+            pin = fetch_plugin.Pin("toy", "1.2", LIBRARY, {"toy-1.2-py3-none-any.whl": digest},
+                                   shelf=f"whole {whole}", whole=whole)
+            with mock.patch.dict(fetch_plugin.PINS, toy=pin):
+                target = fetch_plugin.fetch("toy", self.root, self.wheel)
+            self.assertEqual(target, self.root / f"whole {whole}" / "toy" / f"1.2-{digest[:12]}")
+            self.assertEqual({p.name for p in (target / "toy_plugins").iterdir()}, files)
+
     def test_killed_run_leaves_nothing_behind_for_the_next(self):
         for how in (signal.SIGKILL, signal.SIGTERM):
             process = self.start("toy", pip="hangs")
