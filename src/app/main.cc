@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   CLI::App* plugins = program.add_subcommand("plugins", "List the PJRT plugins, or install one");
   std::string plugin;
   CLI::App* install = plugins->add_subcommand("install", "Fetch a pinned plugin for this user");
-  install->add_option("name", plugin, "cpu, cuda or tpu")->required();
+  install->add_option("name", plugin, "cpu, cuda, tpu, or plotly for reports")->required();
   install->callback([&] { install_plugin(std::cout, plugin); });
   plugins->callback([&] {
     if (!*install) show_plugins(std::cout);

@@ -34,6 +34,12 @@ struct Row {
   std::vector<std::optional<MeanSd>> values;  // in the order of `scores`
 };
 
+std::string number(double value) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof(buffer), "%.2f", value);
+  return buffer;
+}
+
 std::string text(const std::optional<MeanSd>& value, int digits) {
   if (!value) return "-";
   char buffer[64];
@@ -136,8 +142,7 @@ std::string orderings(const json& results) {
   std::ostringstream page;
   page << "- Variants that repel lambda have a better logL lambda than `none` and `f`: "
        << (worst_repelling > best_other ? "yes" : "no") << " (the worst of them has "
-       << text(MeanSd{worst_repelling, 0}, 2).substr(0, 8) << ", the best of the others "
-       << text(MeanSd{best_other, 0}, 2).substr(0, 8) << ").\n";
+       << number(worst_repelling) << ", the best of the others " << number(best_other) << ").\n";
   page << "- `full` has the best logL/N: " << (full_fit > best_other_fit ? "yes" : "no") << ".\n";
   return page.str();
 }

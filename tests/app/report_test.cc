@@ -1,0 +1,376 @@
+#include "src/app/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <list>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "src/app/plotly_script.h"
+#include "tests/runtime/fake.h"
+
+namespace sturnus::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int members = 5;
+
+// A result with the shape of the experiment's and made-up numbers.
+json result_of(const std::string& experiment) {
+  bool image = experiment == "advection";
+  std::size_t outputs = experiment == "lotka_volterra" ? 2 : 1;
+  std::vector<std::string> names = {"lambda"};
+  if (experiment == "oscillator") names = {"omega", "zeta"};
+  if (experiment == "lotka_volterra") names = {"alpha", "beta", "gamma", "delta"};
+
+  json points = json::array(), truth = json::array();
+  for (int i = 0; i < 12; i++) {
+    points.push_back(image ? json{0.5 * (i / 3), 0.3 * (i % 3)} : json{0.5 * i});
+    truth.push_back(std::vector<double>(outputs, std::sin(i)));
+  }
+  json curves = json::array(), draws = json::array();
+  std::vector<double> history;
+  for (int m = 0; m < members; m++) {
+    std::vector<double> curve, draw;
+    for (std::size_t i = 0; i < 12 * outputs; i++) curve.push_back(std::sin(i + 0.1 * m));
+    for (std::size_t k = 0; k < names.size(); k++) draw.push_back(1 + 0.01 * m + 0.1 * k);
+    curves.push_back(curve);
+    draws.push_back(draw);
+    history.insert(history.end(), draw.begin(), draw.end());
+  }
+  json exact = json::array(), distances = json::array();
+  if (experiment == "oscillator") {
+    for (const char* name : {"fixed_phase", "free_phase"}) {
+      json marginals = json::array();
+      for (const std::string& parameter : names) {
+        marginals.push_back({{"name", parameter},
+                             {"mean", 1.25},
+                             {"sd", 0.125},
+                             {"grid", {0.9, 1.0, 1.1}},
+                             {"density", {0.1, 5, 0.1}}});
+      }
+      json quantiles = {{"x", {0, 1, 2}}};
+      for (const char* q : {"q05", "q25", "q50", "q75", "q95"}) quantiles[q] = {0.1, 0.2, 0.3};
+      exact.push_back({{"name", name}, {"lambda", marginals}, {"bands", quantiles}});
+      distances.push_back({{"name", name},
+                           {"w_f", 0.0253},
+                           {"w_lambda", 0.0131},
+                           {"floor_w_f", {{"mean", 0.0127}, {"sd", 0.001}}},
+                           {"floor_w_lambda", {{"mean", 0.0085}, {"sd", 0.003}}}});
+    }
+  }
+  std::vector<double> ones(names.size(), 1.0);
+  return {
+      {"sturnus", {{"version", "1.2.3"}, {"commit", "abc1234"}}},
+      {"device", "cpu:0"},
+      {"finished", true},
+      {"settings",
+       {{"experiment", experiment},
+        {"variant", "full"},
+        {"run", 0},
+        {"seed", 3},
+        {"members", members},
+        {"iterations", 15000},
+        {"optimizer", {{"name", "adam"}, {"learning_rate", {{"value", 0.001}}}}}}},
+      {"data",
+       {{"x", {points[0], points[5]}},
+        {"y", {truth[0], truth[5]}},
+        {"noise_sd", 0.1},
+        {"inputs", image ? 2 : 1},
+        {"outputs", outputs}}},
+      {"metrics",
+       {{"rmse", 0.0612},
+        {"logl_per_n", -2.04},
+        {"w_f", nullptr},
+        {"bands", {{{"level", 0.9}, {"coverage", 0.875}, {"width", 0.19}}}},
+        {"exact", distances}}},
+      {"lambda",
+       {{"names", names},
+        {"truth", ones},
+        {"mean", ones},
+        {"sd", std::vector<double>(names.size(), 0.0162)},
+        {"draws", draws}}},
+      {"predictions", {{"x", points}, {"truth", truth}, {"members", curves}, {"outputs", outputs}}},
+      {"history",
+       {{"iteration", {100, 200, 300}},
+        {"data", {1.0, 0.5, 0.1}},
+        {"residual", {1.0, 0.5, nullptr}},
+        {"prior", {0.1, 0.1, 0.1}},
+        {"repulsion", {0.1, -0.1, -0.2}},
+        {"lambda", {history, history, history}}}},
+      {"exact", exact},
+      {"members",
+       {{"count", members},
+        {"surviving", {0, 1, 2, 3, 4}},
+        {"divergences", json::array()},
+        {"drift", {0.1, 0.2, 0.3, 0.2, 0.1}}}},
+      {"timing",
+       {{"lower_s", 0.4}, {"compile_s", 3.9}, {"ms_per_iteration", 1.37}, {"train_s", 20.6}}},
+  };
+}
+
+const std::vector<std::string> experiments = {"exponential", "oscillator", "lotka_volterra",
+                                              "advection"};
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t result = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; at += part.size()) result++;
+  return result;
+}
+
+std::string between(const std::string& text, const std::string& begin, const std::string& end) {
+  std::size_t from = text.find(begin);
+  if (from == text.npos) return "";
+  from += begin.size();
+  return text.substr(from, text.find(end, from) - from);
+}
+
+json embedded_json(const std::string& page) {
+  return json::parse(between(page, "id=\"result\">", "</script>"));
+}
+
+// ------------------------------------------------------------------------------------- embedding
+
+TEST(Report, HoldsTheWholeResult) {
+  for (const std::string& experiment : experiments) {
+    json result = result_of(experiment);
+    EXPECT_EQ(embedded_json(report_html(result, "script")), result);
+    EXPECT_EQ(embedded_json(report_html(result, "")), result);
+  }
+}
+
+TEST(Report, LetsNoTextOfTheResultBecomeMarkup) {
+  const std::string hostile = "</script><script>alert(\"1\")</script><!-- & <b title='x'>";
+  json plain = result_of("oscillator"), result = plain;
+  result["device"] = result["sturnus"]["commit"] = hostile;
+  result["settings"]["experiment"] = result["settings"]["variant"] = hostile;
+  result["settings"]["optimizer"][hostile] = hostile;
+  result["lambda"]["names"] = {hostile, hostile};
+  result["exact"][0]["name"] = result["metrics"]["exact"][0]["name"] = hostile;
+  std::string page = report_html(result, "script");
+  EXPECT_EQ(embedded_json(page), result);
+  for (const char* part : {"<script", "</script", "<!--", "<b", "<td"}) {
+    std::size_t more = part == std::string("<td") ? 2 : 0;  // the setting that was added
+    EXPECT_EQ(count(page, part), count(report_html(plain, "script"), part) + more) << part;
+  }
+}
+
+TEST(Report, EmbedsAScriptThatSpeaksOfScripts) {
+  std::string page = report_html(result_of("oscillator"), "a = '</script>';");
+  EXPECT_THAT(page, HasSubstr("<script>a = '<\\/script>';</script>"));
+  EXPECT_EQ(count(page, "<script"), count(page, "</script>"));
+}
+
+TEST(Report, WritesWhatIsNotANumberAsNull) {
+  json result = result_of("exponential");
+  result["metrics"]["rmse"] = std::nan("");
+  result["lambda"]["truth"] = {nullptr};
+  result["settings"]["variant"] = "not UTF-8: \xff";
+  std::string page = report_html(result, "script");
+  EXPECT_TRUE(embedded_json(page)["metrics"]["rmse"].is_null());
+  EXPECT_THAT(page, HasSubstr("truth –"));
+}
+
+// -------------------------------------------------------------------------------------- contents
+
+TEST(Report, HasTheFiguresOfItsExperiment) {
+  using Figures = std::map<std::string, std::size_t>;
+  const std::map<std::string, Figures> wanted = {
+      {"exponential", {{"bands", 1}, {"members", 1}, {"density", 1}, {"trace", 1}, {"loss", 1}}},
+      {"oscillator", {{"bands", 1}, {"members", 1}, {"density", 2}, {"trace", 2}, {"loss", 1}}},
+      {"lotka_volterra", {{"bands", 2}, {"members", 2}, {"density", 4}, {"trace", 4}, {"loss", 1}}},
+      {"advection", {{"image", 4}, {"cut", 2}, {"density", 1}, {"trace", 1}, {"loss", 1}}},
+  };
+  for (const auto& [experiment, figures] : wanted) {
+    SCOPED_TRACE(experiment);
+    std::string page = report_html(result_of(experiment), "script");
+    std::size_t all = 0;
+    for (const auto& [kind, number] : figures) {
+      EXPECT_EQ(count(page, " data-figure=\"" + kind + "\""), number) << kind;
+      all += number;
+    }
+    EXPECT_EQ(count(page, " data-figure=\""), all);
+    for (const char* id : {"predictions", "parameters", "training", "metrics", "details"}) {
+      EXPECT_EQ(count(page, std::string("<section id=\"") + id + "\">"), 1) << id;
+    }
+    // One may choose where there are two exact posteriors: in two places.
+    EXPECT_EQ(count(page, "<button"), experiment == "oscillator" ? 4 : 0);
+  }
+}
+
+TEST(Report, HasTheNumbersInTables) {
+  std::string page = report_html(result_of("oscillator"), "script");
+  for (const char* row : {
+           "<td>RMSE</td><td>0.0612</td>",
+           "<td>log L / N</td><td>−2.04</td>",
+           "<td>W(f)</td><td>–</td>",
+           "<td>ω</td><td>1</td><td>1.000 ± 0.016</td><td>1.25 ± 0.12</td><td>1.25 ± 0.12</td>",
+           "<td>fixed phase</td><td>0.0253</td><td>0.0127 ± 0.0010</td><td>0.0131</td>"
+           "<td>0.0085 ± 0.0030</td>",
+           "<td>90 %</td><td>87.5 %</td><td>0.19</td>",
+           "<td>optimizer · learning rate · value</td><td>0.001</td>",
+           "<td>iterations</td><td>15\u202f000</td>",
+           "<td>one iteration</td><td>1.37 ms</td>",
+           "<td>commit</td><td>abc1234</td>",
+       }) {
+    EXPECT_THAT(page, HasSubstr(row));
+  }
+}
+
+TEST(Report, SaysWhatWentWrong) {
+  json result = result_of("oscillator");
+  EXPECT_THAT(report_html(result, "script"), Not(HasSubstr("class=\"notes\"")));
+  result["members"] = {
+      {"count", members},
+      {"surviving", {0, 1, 2, 3}},
+      {"divergences", {{{"member", 4}, {"iteration", 12000}}, {{"member", 2}, {"iteration", 500}}}},
+      {"drift", {0.1, 1.5, 0.3, 0.2, nullptr}}};
+  result["finished"] = false;
+  std::string page = report_html(result, "script");
+  for (const char* note :
+       {"Member 4 diverged at iteration 12\u202f000. Predictions, densities and metrics are "
+        "without it.",
+        "Member 2 diverged at iteration 500 and was begun anew.",
+        "of 1 of 4 members moved by more than one standard deviation of the ensemble: 1 (1.5).",
+        "moved by at most 1.5 standard deviations of the ensemble (median 0.3)",
+        "The training was interrupted"}) {
+    EXPECT_THAT(page, HasSubstr(note));
+  }
+}
+
+TEST(Report, WithoutTheScriptHasTablesAndSaysWhy) {
+  for (const std::string& experiment : experiments) {
+    std::string page = report_html(result_of(experiment), "");
+    EXPECT_EQ(count(page, "This report has tables but no figures"), 1);
+    EXPECT_THAT(page, AllOf(HasSubstr("sturnus plugins install plotly"),
+                            HasSubstr("<td>RMSE</td><td>0.0612</td>"), Not(HasSubstr("<figure")),
+                            Not(HasSubstr("<button")), Not(HasSubstr("<script>"))));
+  }
+  EXPECT_THAT(report_html(result_of("oscillator"), "script"), Not(HasSubstr("no figures")));
+}
+
+TEST(Report, IsMadeOfWhateverIsThere) {
+  json whole = result_of("oscillator");
+  std::vector<json> poorer = {json::object()};
+  for (const auto& [key, part] : whole.items()) {
+    poorer.push_back(whole);
+    poorer.back().erase(key);
+    poorer.push_back(whole);
+    poorer.back()[key] = nullptr;
+    if (!part.is_object()) continue;
+    for (const auto& [inner, value] : part.items()) {
+      poorer.push_back(whole);
+      poorer.back()[key].erase(inner);
+    }
+  }
+  for (const json& result : poorer) {
+    std::string page = report_html(result, "script");
+    EXPECT_EQ(embedded_json(page), result);
+    EXPECT_EQ(count(page, "<section"), count(page, "</section>"));
+  }
+}
+
+// ------------------------------------------------------------------------------------ the script
+
+// A machine without Python, on which only what a test puts there is found.
+class PlotlyScript : public testing::Test {
+ protected:
+  PlotlyScript() {
+    set("STURNUS_PLOTLY", "");
+    set("XDG_DATA_HOME", (folder.path() / "data").string());
+    set("STURNUS_CACHE", (folder.path() / "cache").string());
+    set("PATH", (folder.path() / "bin").string());
+  }
+  void set(const std::string& name, const std::string& value) {
+    variables.emplace_front(name, value);
+  }
+  fs::path file(const fs::path& name, const std::string& text) {
+    fs::create_directories((folder.path() / name).parent_path());
+    std::ofstream(folder.path() / name) << text;
+    return folder.path() / name;
+  }
+  fs::path unpacked(const std::string& root, const std::string& version, const std::string& text) {
+    return file(fs::path(root) / "scripts/plotly" / version / "plotly/package_data/plotly.min.js",
+                text);
+  }
+
+  TemporaryFolder folder;
+  std::list<Variable> variables;
+};
+
+TEST_F(PlotlyScript, IsLookedForInOrder) {
+  EXPECT_EQ(find_plotly_script(), std::nullopt);
+  unpacked("cache", "7.1.0-aaa", "of the build");
+  EXPECT_EQ(find_plotly_script(), "of the build");
+  unpacked("data/sturnus", "7.9.0-aaa", "of the user");
+  EXPECT_EQ(find_plotly_script(), "of the user");
+  unpacked("data/sturnus", "7.10.0-aaa", "newer");
+  unpacked("data/sturnus", "7.2.0-aaa", "older");
+  EXPECT_EQ(find_plotly_script(), "newer");
+  set("STURNUS_PLOTLY", file("chosen.js", "chosen").string());
+  EXPECT_EQ(find_plotly_script(), "chosen");
+  EXPECT_EQ(plotly_script(), "chosen");
+  set("STURNUS_PLOTLY", folder.path().string());  // cannot be read
+  EXPECT_EQ(find_plotly_script(), "newer");
+  set("STURNUS_PLOTLY", "/dev/null");
+  EXPECT_EQ(find_plotly_script(), "");
+}
+
+TEST_F(PlotlyScript, ThatCannotBeFetchedIsEmpty) { EXPECT_EQ(plotly_script(), ""); }
+
+// --------------------------------------------------------------------------------- in a browser
+
+std::string output_of(const std::string& command) {
+  std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::string result;
+  for (int c; pipe != nullptr && (c = std::getc(pipe.get())) != EOF;) {
+    result += static_cast<char>(c);
+  }
+  return result;
+}
+
+// Opens the page in Chromium and returns its elements when all scripts ran; empty without Chromium.
+std::string opened(const std::string& page) {
+  TemporaryFolder folder;
+  std::ofstream(folder.path() / "report.html") << page;
+  return output_of("timeout 100 chromium --headless --no-sandbox --disable-gpu --user-data-dir=" +
+                   (folder.path() / "profile").string() +
+                   " --virtual-time-budget=5000 --dump-dom file://" +
+                   (folder.path() / "report.html").string() + " 2>/dev/null");
+}
+
+TEST(Report, DrawsEveryFigureInABrowser) {
+  std::optional<std::string> script = find_plotly_script();
+  if (!script || script->empty()) GTEST_SKIP() << "there is no plotly.min.js";
+  // Chooses the second exact posterior, then writes down which ones each figure shows.
+  const std::string choose = R"(<script>
+    document.querySelectorAll('[data-exact="1"]').forEach(button => button.click());
+    document.body.dataset.shown = plots.flatMap(place => place.data)
+      .filter(trace => trace.meta && trace.visible !== false).map(trace => trace.meta.exact).join('');
+  </script>)";
+  const std::pair<const char*, const char*> shown[] = {
+      {"oscillator", "1111111"},  // five quantiles, two densities
+      {"advection", ""},
+  };
+  for (const auto& [experiment, exact] : shown) {  // between them they have every kind of figure
+    std::string dom = opened(report_html(result_of(experiment), *script) + choose);
+    if (dom.empty()) GTEST_SKIP() << "Chromium does not run here";
+    EXPECT_EQ(between(dom, "<body data-shown=\"", "\">"), exact);
+    std::string body = between(dom, "<main>", "</main>");
+    EXPECT_EQ(count(body, "class=\"plot js-plotly-plot\""), count(body, " data-figure=\""));
+    EXPECT_GE(count(body, " data-figure=\""), 7);
+    EXPECT_THAT(body, Not(HasSubstr("could not be drawn")));
+  }
+}
+
+}  // namespace
+}  // namespace sturnus::app
