@@ -1,0 +1,165 @@
+#include "src/app/config.h"
+
+#include <gtest/gtest.h>
+#include <sturnus/runtime/error.h>
+
+#include <string>
+
+namespace sturnus::app {
+namespace {
+
+using nlohmann::json;
+
+TEST(Config, SettingsSurviveJson) {
+  for (Experiment experiment : all_experiments) {
+    for (const std::string& variant : published_variants()) {
+      json first = to_json(published_config(experiment, variant));
+      EXPECT_EQ(to_json(config_from_json(first)), first) << first;
+    }
+  }
+}
+
+TEST(Config, EverySettingCanBeChanged) {
+  json changed = {
+      {"experiment", "lotka_volterra"},
+      {"variant", "mine"},
+      {"run", 7},
+      {"data_seed", 3},
+      {"noise_sd", 0.5},
+      {"seed", 11},
+      {"members", 3},
+      {"iterations", 17},
+      {"chunk", 5},
+      {"on_divergence", "restart"},
+      {"dtype", "f64"},
+      {"network",
+       {{"hidden", {4, 5}},
+        {"activation", "gelu"},
+        {"initializer", "lecun"},
+        {"input_low", {-1.0}},
+        {"input_high", {2.0}},
+        {"output_low", -3.0},
+        {"output_high", 4.0},
+        {"fourier_features", 6},
+        {"fourier_scale", 0.5},
+        {"fourier_seed", 9}}},
+      {"collocation",
+       {{"kind", "adaptive"},
+        {"points", 12},
+        {"resample_every", 4},
+        {"per_member", true},
+        {"candidates", 40},
+        {"power", 1.5}}},
+      {"optimizer",
+       {{"method", "adamw"},
+        {"rate",
+         {{"kind", "cosine"},
+          {"value", 0.1},
+          {"last", 0.01},
+          {"begin", 0},
+          {"end", 9},
+          {"warm_up", 3}}},
+        {"beta1", 0.8},
+        {"beta2", 0.9},
+        {"epsilon", 1e-6},
+        {"momentum", 0.5},
+        {"weight_decay", 0.1},
+        {"clip_norm", 2.0}}},
+      {"residual_weight",
+       {{"kind", "steps"}, {"value", 2.0}, {"steps", {{5, 3.0}, {9, 4.0}}}, {"warm_up", 0}}},
+      {"repulsion",
+       {{"seen", {"weights", "point_values"}},
+        {"factorization", "joint"},
+        {"bandwidth", "scott"},
+        {"leave_one_out", true},
+        {"block", 2},
+        {"weight", 0.3},
+        {"start", 4},
+        {"points", {0.5, 1.5}}}},
+      {"data", {{"x", {1.0, 2.0}}, {"y", {1.0, 2.0, 3.0, 4.0}}}}};
+  EXPECT_EQ(to_json(config_from_json(changed)), changed);
+}
+
+struct BadConfig {
+  const char* settings;
+  const char* message;
+};
+
+class BadConfigTest : public testing::TestWithParam<BadConfig> {};
+
+TEST_P(BadConfigTest, SaysWhereAndWhat) {
+  try {
+    config_from_json(json::parse(GetParam().settings));
+    FAIL() << "was taken";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), GetParam().message);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Config, BadConfigTest,
+    testing::Values(
+        BadConfig{R"([1])", "$: [1] is not an object {...}"},
+        BadConfig{R"({})",
+                  "$: there is no \"experiment\". Say which equation is meant: exponential, "
+                  "oscillator, advection or lotka_volterra"},
+        BadConfig{R"({"experiment": "oscilator"})",
+                  "$.experiment: \"oscilator\" is none of exponential, oscillator, "
+                  "damped_oscillator, advection, lotka_volterra. Did you mean \"oscillator\"?"},
+        BadConfig{R"({"experiment": "oscillator", "optimizer": {"learning_rate": 1}})",
+                  "$.optimizer: there is no setting \"learning_rate\"; there are method, rate, "
+                  "beta1, beta2, epsilon, momentum, weight_decay, clip_norm"},
+        BadConfig{R"({"experiment": "oscillator", "optimizer": {"rat": 1}})",
+                  "$.optimizer: there is no setting \"rat\"; there are method, rate, beta1, beta2, "
+                  "epsilon, momentum, weight_decay, clip_norm. Did you mean \"rate\"?"},
+        BadConfig{R"({"experiment": "oscillator", "members": "many"})",
+                  "$.members: \"many\" is not a whole number"},
+        BadConfig{R"({"experiment": "oscillator", "members": 0})",
+                  "$.members: 0 is too small. Give at least 1"},
+        BadConfig{
+            R"({"experiment": "oscillator", "variant": "mine"})",
+            "$.variant: \"mine\" is none of the published variants, and no \"repulsion\" says "
+            "what it is"},
+        BadConfig{
+            R"({"experiment": "oscillator", "run": 5})",
+            "$.run: 5 is not a published run, which are 0 to 4. Give a data_seed for new data"},
+        BadConfig{R"({"experiment": "oscillator", "noise_sd": 0})",
+                  "$.noise_sd: 0.000000 is not positive"},
+        BadConfig{R"({"experiment": "oscillator", "network": {"hidden": [20, "a"]}})",
+                  "$.network.hidden[1]: \"a\" is not a whole number"},
+        BadConfig{R"({"experiment": "oscillator", "repulsion": {"seen": ["lambda"]}})",
+                  "$.repulsion.seen[0]: \"lambda\" is none of data_values, collocation_values, "
+                  "point_values, data_gradients, parameters, weights"},
+        BadConfig{
+            R"({"experiment": "oscillator", "residual_weight": {"steps": [[1]]}})",
+            "$.residual_weight.steps: [1] is not [iteration, value]: the value holds after the "
+            "iteration"},
+        BadConfig{R"({"experiment": "oscillator", "data": {"x": [], "y": []}})",
+                  "$.data: there are no points. Give x and y, row by row"},
+        BadConfig{R"({"experiment": "oscillator", "data": {"x": [1, 2], "y": [1]}})",
+                  "$.data: 2 numbers in x and 1 in y do not fit points of 1 inputs with 1 outputs"},
+        BadConfig{R"({"experiment": "oscillator", "data": {"x": [1, "b"], "y": [1, 2]}})",
+                  "$.data.x[1]: \"b\" is not a number"}));
+
+TEST(Config, UnknownExperimentGetsTheNearestName) {
+  try {
+    experiment_named("lotka");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("no experiment and no file \"lotka\""),
+              std::string::npos);
+  }
+  EXPECT_EQ(experiment_named("damped_oscillator"), Experiment::oscillator);
+}
+
+TEST(Config, NewDataComeFromASeed) {
+  RunConfig config = published_config(Experiment::oscillator, "none");
+  ExperimentData published = data_of(config);
+  config.data_seed = 5;
+  EXPECT_NE(data_of(config).train.y, published.train.y);
+  config.measured = Samples{.points = 1, .x = {2.0}, .truth = {}, .y = {0.5}};
+  EXPECT_EQ(data_of(config).train.y, std::vector<double>{0.5});
+}
+
+}  // namespace
+}  // namespace sturnus::app

@@ -1,0 +1,162 @@
+#include "src/app/experiment_run.h"
+
+#include <gtest/gtest.h>
+#include <sturnus/runtime/error.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "src/app/files.h"
+#include "src/app/training_file.h"
+
+namespace sturnus::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// Small enough for a test, with everything that a run has.
+RunConfig small_run() {
+  return config_from_json({{"experiment", "exponential"},
+                           {"variant", "factorized"},
+                           {"members", 4},
+                           {"iterations", 60},
+                           {"chunk", 20},
+                           {"network", {{"hidden", {5}}}},
+                           {"collocation", {{"points", 8}}}});
+}
+
+fs::path fresh_folder(const std::string& name) {
+  fs::path folder = fs::path(testing::TempDir()) / name;
+  fs::remove_all(folder);
+  return folder;
+}
+
+std::string message_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+// A training stopped after its first chunk, kept in `folder`.
+void leave_unfinished(const RunConfig& config, const fs::path& folder) {
+  Ensemble ensemble(problem_of(data_of(config)), config.ensemble);
+  SavedTraining training = {ensemble.init(), {}};
+  train(ensemble, training.state, training.log, config.training,
+        [](const EnsembleState&, const TrainingLog&) { return false; });
+  save_training(folder / "training.part", to_json(config), training);
+}
+
+TEST(ExperimentRun, ResultHoldsWhatIsPromised) {
+  fs::path folder = fresh_folder("promised");
+  std::ostringstream progress;
+  json result = run(small_run(), {folder, false}, progress);
+  EXPECT_EQ(json::parse(read_file(folder / "result.json")).at("lambda"), result.at("lambda"));
+  for (const char* name : {"rmse", "logl_per_n", "abs_dlambda", "logl_lambda", "w_f", "w_lambda"}) {
+    EXPECT_TRUE(result.at("metrics").at(name).is_number()) << name;
+  }
+  for (const char* name : {"lower_s", "compile_s", "ms_per_iteration"}) {
+    EXPECT_GT(result.at("timing").at(name).get<double>(), 0) << name;
+  }
+  EXPECT_EQ(result.at("lambda").at("mean").size(), 1u);
+  EXPECT_EQ(result.at("lambda").at("draws").size(), 4u);
+  EXPECT_EQ(result.at("predictions").at("members").size(), 4u);
+  EXPECT_EQ(result.at("predictions").at("members")[0].size(), 200u);
+  EXPECT_EQ(result.at("history").at("iteration"), json({20, 40, 60}));
+  EXPECT_EQ(to_json(config_from_json(result.at("settings"))), result.at("settings"));
+  EXPECT_TRUE(result.at("finished").get<bool>());
+  EXPECT_FALSE(fs::exists(folder / "training.part"));
+  EXPECT_NE(progress.str().find("60/60"), std::string::npos) << progress.str();
+  std::ostringstream table;
+  print_scores(table, result);
+  EXPECT_NE(table.str().find("logL lambda"), std::string::npos);
+}
+
+TEST(ExperimentRun, ContinuedTrainingHasTheBitsOfAWholeOne) {
+  fs::path folder = fresh_folder("continued");
+  std::ostringstream progress;
+  RunConfig config = small_run();
+  leave_unfinished(config, folder);
+  json whole = run(config, {}, progress);
+  json continued = run(config, {folder, true}, progress);
+  EXPECT_EQ(continued.at("timing").at("resumed_at"), 20);
+  EXPECT_EQ(continued.at("lambda"), whole.at("lambda"));
+  EXPECT_EQ(continued.at("predictions"), whole.at("predictions"));
+  EXPECT_EQ(continued.at("history").at("lambda"), whole.at("history").at("lambda"));
+}
+
+TEST(ExperimentRun, UnfinishedTrainingIsNotOverwritten) {
+  fs::path folder = fresh_folder("unfinished");
+  std::ostringstream progress;
+  leave_unfinished(small_run(), folder);
+  std::string kept = (folder / "training.part").string();
+  EXPECT_EQ(message_of([&] {
+              run(small_run(), {folder, false}, progress);
+            }),
+            "run: " + kept +
+                " holds an unfinished training. Add --resume to go on with it, or choose another "
+                "--out");
+}
+
+TEST(ExperimentRun, DamagedAndForeignTrainingsAreRefusedAndStay) {
+  fs::path folder = fresh_folder("damaged");
+  fs::path kept = folder / "training.part";
+  std::ostringstream progress;
+  RunConfig config = small_run();
+  leave_unfinished(config, folder);
+  std::string whole = read_file(kept);
+  auto resume = [&] { run(config, {folder, true}, progress); };
+  std::string end = ". Choose another --out, or remove the file to begin anew";
+
+  write_file(kept, whole.substr(0, whole.size() - 100));
+  EXPECT_EQ(message_of(resume), kept.string() +
+                                    " cannot be continued: arrays_from_bytes: the bytes are "
+                                    "truncated or damaged" +
+                                    end);
+  write_file(kept, whole.substr(0, 60));
+  EXPECT_EQ(message_of(resume), kept.string() + " cannot be continued: it ends too early" + end);
+  write_file(kept, "something else");
+  EXPECT_EQ(message_of(resume), kept.string() +
+                                    " is not a training that Sturnus kept. Choose another --out, "
+                                    "or remove it");
+  EXPECT_EQ(read_file(kept), "something else");
+
+  write_file(kept, whole);
+  config.ensemble.seed = 1;
+  EXPECT_EQ(message_of(resume), kept.string() +
+                                    " cannot be continued: it belongs to other settings: /seed "
+                                    "differs" +
+                                    end);
+}
+
+TEST(ExperimentRun, OneMemberHasNoDensityButScores) {
+  RunConfig config = small_run();
+  config.ensemble.members = 1;
+  config.ensemble.repulsion = {};
+  std::ostringstream progress;
+  json result = json::parse(run(config, {}, progress).dump());
+  EXPECT_TRUE(result.at("metrics").at("logl_per_n").is_null());
+  EXPECT_TRUE(result.at("metrics").at("rmse").is_number());
+}
+
+TEST(Files, OldContentsSurviveAFailure) {
+  fs::path folder = fresh_folder("files");
+  write_file(folder / "a", "one");
+  write_file(folder / "a", "two");
+  EXPECT_EQ(read_file(folder / "a"), "two");
+  EXPECT_NE(message_of([&] { write_file(folder / "a" / "b", "three"); }).find("cannot write"),
+            std::string::npos);
+  // A device that is always full.
+  if (fs::exists("/dev/full")) {
+    fs::create_symlink("/dev/full", folder / "c.part");
+    std::string message = message_of([&] { write_file(folder / "c", std::string(1 << 20, 'x')); });
+    EXPECT_NE(message.find("No space left on device"), std::string::npos) << message;
+  }
+  EXPECT_EQ(read_file(folder / "a"), "two");
+}
+
+}  // namespace
+}  // namespace sturnus::app
