@@ -76,10 +76,11 @@ Compiled load_compiled(const std::string& stablehlo, const std::string& code,
 }
 
 Arrays run(const Compiled& compiled, std::vector<const Buffer*> arguments,
-           const std::vector<int>& donate) {
+           const std::vector<int>& donate, const char* taker) {
   for (const auto& buffer : compiled.captured) arguments.push_back(buffer.get());
   RunOptions options;
   options.donate = donate;
+  options.taker = taker;
   std::vector<Buffer> buffers = compiled.executable.run(arguments, options);
   Arrays results;
   results.reserve(buffers.size());

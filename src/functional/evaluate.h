@@ -16,9 +16,10 @@ struct Compiled {
 Compiled compile_graph(std::string_view name, const Arrays& parameters, const Arrays& outputs,
                        const Mask& donors, const Device& device);
 
-/// Runs a program; results in the order of the outputs it was compiled for.
+/// Runs a program; results in the order of the outputs it was compiled for. `taker` is what
+/// messages call the one that takes the donated arguments: a text that is never freed.
 Arrays run(const Compiled& compiled, std::vector<const Buffer*> arguments,
-           const std::vector<int>& donate = {});
+           const std::vector<int>& donate = {}, const char* taker = nullptr);
 
 /// A program from StableHLO, or from its machine code unless that is empty or refused.
 Compiled load_compiled(const std::string& stablehlo, const std::string& code, const Device& device);

@@ -27,17 +27,16 @@ Mask real_ones(const Arrays& x) {
   return mask;
 }
 
-void check_types(std::string_view name, std::string_view what, const Arrays& got,
-                 const ArrayTypes& wanted) {
-  if (got.size() != wanted.size()) {
-    throw TreeError(std::string(name) + ": " + std::to_string(got.size()) + " " +
-                    std::string(what) + "s were given, " + std::to_string(wanted.size()) +
-                    " are needed. Give one for each array");
-  }
+void check_types(std::string_view name, const std::string& what, const Arrays& got,
+                 const ArrayTypes& wanted, const std::vector<std::string>& paths, Where where) {
   for (std::size_t i = 0; i < got.size(); i++) {
     if (got[i].type() == wanted[i]) continue;
-    throw ShapeError(std::string(name) + ": a " + std::string(what) + " is " + got[i].type().str() +
-                     ", its value is " + wanted[i].str() + ". Give it the value's type");
+    Blame blame(where);
+    std::string path = i < paths.size() && !paths[i].empty() ? " " + paths[i] : "";
+    throw ShapeError(message(
+        name,
+        "the " + what + path + " is " + got[i].type().str() + ", its value is " + wanted[i].str(),
+        "Give it the value's type"));
   }
 }
 
@@ -64,8 +63,9 @@ LinearMap::LinearMap(const FlatFunction& f, const Arrays& x, std::string_view na
   parts_ = std::move(parts);
 }
 
-Arrays LinearMap::forward(const Arrays& tangents) const {
-  check_types(name_, "tangent", tangents, types_);
+Arrays LinearMap::forward(const Arrays& tangents, const std::vector<std::string>& paths,
+                          Where where) const {
+  check_types(name_, "tangent", tangents, types_, paths, where);
   Arrays results;
   {
     Trace trace;
@@ -76,8 +76,9 @@ Arrays LinearMap::forward(const Arrays& tangents) const {
   return settle(std::move(results));
 }
 
-Arrays LinearMap::backward(const Arrays& cotangents) const {
-  check_types(name_, "cotangent", cotangents, types_of(outputs_));
+Arrays LinearMap::backward(const Arrays& cotangents, const std::vector<std::string>& paths,
+                           Where where) const {
+  check_types(name_, "cotangent", cotangents, types_of(outputs_), paths, where);
   Arrays results;
   {
     Trace trace;
@@ -159,11 +160,12 @@ std::vector<Arrays> settle_table(std::vector<Arrays> table) {
 
 }  // namespace
 
-std::vector<Arrays> forward_jacobian(const FlatFunction& f, const Arrays& x) {
+std::vector<Arrays> forward_jacobian(const FlatFunction& f, const Arrays& x, const Caller& caller) {
+  check_differentiable(x, caller);
   std::vector<Arrays> table;
   {
     Trace trace;
-    LinearMap map(f, x, "jacfwd");
+    LinearMap map(f, x, caller.name);
     table.resize(map.outputs().size());
     for (std::size_t j = 0; j < x.size(); j++) {
       Arrays columns = each_alone([&map](const Arrays& dx) { return map.forward(dx); }, types_of(x),
@@ -176,11 +178,12 @@ std::vector<Arrays> forward_jacobian(const FlatFunction& f, const Arrays& x) {
   return settle_table(std::move(table));
 }
 
-std::vector<Arrays> reverse_jacobian(const FlatFunction& f, const Arrays& x) {
+std::vector<Arrays> reverse_jacobian(const FlatFunction& f, const Arrays& x, const Caller& caller) {
+  check_differentiable(x, caller);
   std::vector<Arrays> table;
   {
     Trace trace;
-    LinearMap map(f, x, "jacrev");
+    LinearMap map(f, x, caller.name);
     for (std::size_t i = 0; i < map.outputs().size(); i++) {
       const Array& output = map.outputs()[i];
       Arrays rows = each_alone([&map](const Arrays& ct) { return map.backward(ct); },
@@ -196,11 +199,12 @@ std::vector<Arrays> reverse_jacobian(const FlatFunction& f, const Arrays& x) {
   return settle_table(std::move(table));
 }
 
-std::vector<Arrays> hessian_diagonal(const FlatFunction& f, const Arrays& x) {
+std::vector<Arrays> hessian_diagonal(const FlatFunction& f, const Arrays& x, const Caller& caller) {
+  check_differentiable(x, caller);
   std::vector<Arrays> table;
   {
     Trace trace;
-    Arrays roots = placeholders(types_of(x), "hessian_diagonal");
+    Arrays roots = placeholders(types_of(x), caller.name);
     Arrays outputs = f(roots);
     table.resize(outputs.size());
     for (std::size_t j = 0; j < x.size(); j++) {
@@ -213,11 +217,12 @@ std::vector<Arrays> hessian_diagonal(const FlatFunction& f, const Arrays& x) {
   return settle_table(std::move(table));
 }
 
-Arrays laplacian(const FlatFunction& f, const Arrays& x) {
+Arrays laplacian(const FlatFunction& f, const Arrays& x, const Caller& caller) {
+  check_differentiable(x, caller);
   Arrays sums;
   {
     Trace trace;
-    Arrays roots = placeholders(types_of(x), "laplacian");
+    Arrays roots = placeholders(types_of(x), caller.name);
     Arrays outputs = f(roots);
     sums.resize(outputs.size());
     for (std::size_t j = 0; j < x.size(); j++) {

@@ -46,7 +46,7 @@ Program Lowered::compile(std::optional<Device> device) const {
 Arrays Program::run(const Arrays& arguments) const {
   std::vector<const Buffer*> list;
   for (const Array& argument : arguments) list.push_back(&argument.buffer());
-  return internal::run(compiled_, std::move(list), donate_);
+  return internal::run(compiled_, std::move(list), donate_, "a compiled program");
 }
 
 std::string Program::optimized() const {

@@ -252,8 +252,10 @@ struct Bitcast {
   DType dtype;
   ArrayType infer(const Arrays& x) const {
     if (size_of(x[0].dtype()) != size_of(dtype)) {
-      throw DtypeError("bitcast: " + x[0].type().str() + " and " + std::string(name_of(dtype)) +
-                       " have elements of different sizes" + where_text());
+      throw DtypeError(message("bitcast",
+                               x[0].type().str() + " and " + std::string(name_of(dtype)) +
+                                   " have elements of different sizes",
+                               "Choose a type of the same size, or use convert"));
     }
     return {dtype, x[0].shape()};
   }
@@ -275,22 +277,50 @@ Array promoted_binary(P op, std::string_view name, const Operand& a, const Opera
   return make(std::move(op), {x, y});
 }
 
-Array compare(const char* direction, const Operand& a, const Operand& b) {
+Array equality(const char* direction, const Operand& a, const Operand& b) {
   return promoted_binary(Compare{direction}, "compare", a, b);
 }
 
-Array bitwise(const char* hlo, const Operand& a, const Operand& b) {
-  Array result = promoted_binary(Stepwise{hlo}, hlo, a, b);
-  if (is_floating(result.dtype()) || is_complex(result.dtype())) {
-    throw DtypeError(std::string(hlo) + ": operands are " + result.type().str() +
-                     "; bits and logic are of bool and integers");
-  }
-  return result;
+template <class P>
+Array ordered_binary(P op, std::string_view name, const Operand& a, const Operand& b) {
+  Blame blame(a.where);
+  auto [x, y] = promote(name, a, b);
+  require_order(name, x.type());
+  return make(std::move(op), {x, y});
 }
 
-Array stepwise(const char* hlo, const Operand& x) {
+Array order(const char* direction, const Operand& a, const Operand& b) {
+  return ordered_binary(Compare{direction}, "compare", a, b);
+}
+
+// Throws DtypeError unless x has bits to work on.
+const Array& checked_bits(std::string_view name, const Array& x) {
+  if (is_integer(x.dtype()) || x.dtype() == DType::boolean) return x;
+  throw DtypeError(message(
+      name, "operands are " + x.type().str() + ", but bits and logic are of bool and integers",
+      "Compare or convert them first, or use logical_and and its kin"));
+}
+
+Array bitwise(const char* hlo, const Operand& a, const Operand& b) {
+  Blame blame(a.where);
+  auto [x, y] = promote(hlo, a, b);
+  checked_bits(hlo, x);
+  return make(Stepwise{hlo}, {x, y});
+}
+
+Array bitwise_not(const Operand& x) {
   Blame blame(x.where);
-  return make(Stepwise{hlo}, {to_array(x)});
+  return make(Stepwise{"not"}, {checked_bits("not", to_array(x))});
+}
+
+Array stepwise(const char* hlo, const Array& x) { return make(Stepwise{hlo}, {x}); }
+
+// Integers are whole already.
+Array rounded(std::string_view name, const char* hlo, const Operand& operand) {
+  Blame blame(operand.where);
+  Array x = to_array(operand);
+  require_order(name, x.type());
+  return is_floating(x.dtype()) ? stepwise(hlo, x) : x;
 }
 
 double largest_finite(DType dtype) {
@@ -346,7 +376,7 @@ Array operator/(Operand a, Operand b) {
 }
 
 Array operator%(Operand a, Operand b) {
-  return internal::promoted_binary(internal::Remainder{}, "remainder", a, b);
+  return internal::ordered_binary(internal::Remainder{}, "remainder", a, b);
 }
 
 Array floor_divide(Operand a, Operand b) {
@@ -393,10 +423,10 @@ Array pow(Operand a, Operand b) {
 }
 
 Array maximum(Operand a, Operand b) {
-  return internal::promoted_binary(internal::Choose{true}, "maximum", a, b);
+  return internal::ordered_binary(internal::Choose{true}, "maximum", a, b);
 }
 Array minimum(Operand a, Operand b) {
-  return internal::promoted_binary(internal::Choose{false}, "minimum", a, b);
+  return internal::ordered_binary(internal::Choose{false}, "minimum", a, b);
 }
 Array clamp(Operand low, Operand x, Operand high) {
   Blame blame(x.where);
@@ -409,35 +439,37 @@ Array abs(Operand x) {
   return internal::make(internal::Abs{}, {internal::to_array(x)});
 }
 Array sign(Operand x) {
-  Array y = internal::to_array(x);
-  if (!is_complex(y.dtype())) return internal::stepwise("sign", x);
   Blame blame(x.where);
+  Array y = internal::to_array(x);
+  if (!is_complex(y.dtype())) return internal::stepwise("sign", y);
   Array length = abs(y);
   return y / where(length == 0.0, 1.0, length);
 }
-Array floor(Operand x) { return internal::stepwise("floor", x); }
-Array ceil(Operand x) { return internal::stepwise("ceil", x); }
-Array round(Operand x) { return internal::stepwise("round_nearest_even", x); }
+Array floor(Operand x) { return internal::rounded("floor", "floor", x); }
+Array ceil(Operand x) { return internal::rounded("ceil", "ceil", x); }
+Array round(Operand x) { return internal::rounded("round", "round_nearest_even", x); }
 
 Array trunc(Operand x) {
   Blame blame(x.where);
   Array y = internal::to_array(x);
+  internal::require_order("trunc", y.type());
+  if (!is_floating(y.dtype())) return y;
   Array up = ceil(y), down = floor(y);
   return where(y < 0.0, up, down);
 }
 
-Array operator==(Operand a, Operand b) { return internal::compare("EQ", a, b); }
-Array operator!=(Operand a, Operand b) { return internal::compare("NE", a, b); }
-Array operator<(Operand a, Operand b) { return internal::compare("LT", a, b); }
-Array operator<=(Operand a, Operand b) { return internal::compare("LE", a, b); }
-Array operator>(Operand a, Operand b) { return internal::compare("GT", a, b); }
-Array operator>=(Operand a, Operand b) { return internal::compare("GE", a, b); }
+Array operator==(Operand a, Operand b) { return internal::equality("EQ", a, b); }
+Array operator!=(Operand a, Operand b) { return internal::equality("NE", a, b); }
+Array operator<(Operand a, Operand b) { return internal::order("LT", a, b); }
+Array operator<=(Operand a, Operand b) { return internal::order("LE", a, b); }
+Array operator>(Operand a, Operand b) { return internal::order("GT", a, b); }
+Array operator>=(Operand a, Operand b) { return internal::order("GE", a, b); }
 
 Array operator&(Operand a, Operand b) { return internal::bitwise("and", a, b); }
 Array operator|(Operand a, Operand b) { return internal::bitwise("or", a, b); }
 Array operator^(Operand a, Operand b) { return internal::bitwise("xor", a, b); }
-Array operator~(Operand x) { return internal::stepwise("not", x); }
-Array operator!(Operand x) { return internal::stepwise("not", x); }
+Array operator~(Operand x) { return internal::bitwise_not(x); }
+Array operator!(Operand x) { return internal::bitwise_not(x); }
 
 namespace {
 

@@ -312,7 +312,7 @@ TEST(Run, SaysWhatIsWrongWithItsArguments) {
        "dot: argument 1 (f32[7,3]) belongs to another client. Copy it through the host"},
       {{&a, &released},
        "dot: argument 1 (f32[7,3]) was released, or donated to an earlier run, and has no "
-       "contents. Pass the result of that run instead, or do not donate it"},
+       "contents. Use the result of that run instead, or do not donate it"},
       {{&a, &elsewhere},
        "dot: argument 1 (f32[7,3]) is on device 1, the program runs on device 0. Copy it with "
        "Buffer::copy_to"},
@@ -366,7 +366,7 @@ TEST(Donate, ReusesTheMemoryOfMarkedArguments) {
                 program.run({&p.a, &p.b});
               }),
               "donated: argument 0 (f32[1024]) was released, or donated to an earlier run, and has "
-              "no contents. Pass the result of that run instead, or do not donate it");
+              "no contents. Use the result of that run instead, or do not donate it");
     Buffer again = std::move(program.run({&sum, &p.b}, {.donate = {0}})[0]);  // a training loop
     EXPECT_EQ(again.to_vector<float>(), Floats(1024, 5));
     EXPECT_EQ(again.host_view().data(), memory);
@@ -630,7 +630,7 @@ TEST(Launch, DonatesOnEveryDevice) {
   }
   EXPECT_EQ(error_of([&] { program.launch(lists.all()); }),
             "next: argument 0 (f32[64]) was released, or donated to an earlier run, and has no "
-            "contents. Pass the result of that run instead, or do not donate it");
+            "contents. Use the result of that run instead, or do not donate it");
 }
 
 TEST(Launch, SaysWhatIsWrong) {
@@ -655,7 +655,7 @@ TEST(Launch, SaysWhatIsWrong) {
             "Buffer::copy_to");
   EXPECT_EQ(complaint({{&a}, {&released}}),
             "twice: argument 0 (f32[4]) was released, or donated to an earlier run, and has no "
-            "contents. Pass the result of that run instead, or do not donate it");
+            "contents. Use the result of that run instead, or do not donate it");
   for (const RunOptions& options : {RunOptions{}, RunOptions{.device = cpu().device()}}) {
     EXPECT_EQ(error_of([&] { program.run({&a}, options); }),
               "twice: the program runs on 2 devices. Use launch with one argument list per device");
