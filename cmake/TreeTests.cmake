@@ -10,6 +10,8 @@ _tree_test(tests/build/bazel_targets_test tests/build/bazel_targets_test.py)
 _tree_test(tests/build/format_test tests/build/format_test.sh)
 _tree_test(tests/build/targets_in_step_test
   tests/build/targets_in_step_test.py "${PROJECT_BINARY_DIR}")
+_tree_test(tests/functional/sentences_test
+  tests/functional/sentences_test.py "${PROJECT_BINARY_DIR}")
 _tree_test(tests/app/launcher_test tests/app/launcher_test.sh)
 set_tests_properties(tests/app/launcher_test PROPERTIES RUN_SERIAL ON) # it measures time
 

@@ -64,32 +64,48 @@ Array::Array(std::shared_ptr<const internal::Node> node, int output)
     : node_(std::move(node)), output_(output) {}
 
 const ArrayType& Array::type() const {
-  if (node_ == nullptr) throw Error("Array: an empty array has no type. Assign it a value first");
+  if (node_ == nullptr)
+    throw Error("Array: Array() has no type and no value. Assign it a value first");
   return node_->types[static_cast<std::size_t>(output_)];
 }
 
 bool Array::concrete() const { return internal::constant_value(*this) != nullptr; }
 
-const Buffer& Array::buffer() const {
+const Buffer& Array::value_for(std::string_view function, Where where) const {
   auto value = internal::constant_value(*this);
-  if (value == nullptr) {
-    std::string made = node_ == nullptr ? "" : node_->where.str();
-    throw TraceError(
-        "Array: a " + type().str() + " of a function that is being traced has no value yet" +
-        (made.empty() ? "" : " (made at " + made + ")") +
-        ". Use where, cond or while_loop for decisions, and debug_print to look at it");
+  if (value != nullptr) return *value;  // kept alive by the node
+  internal::Blame blame(where);
+  std::string made = node_ == nullptr ? "" : node_->where.str();
+  std::string self = "this " + type().str() + (made.empty() ? "" : ", made at " + made + ",");
+  if (internal::Trace::open()) {
+    throw TraceError(internal::message(
+        function, self + " belongs to a function that is being traced, and has no value yet",
+        "Use where, cond or while_loop for decisions, and debug_print to look at it"));
   }
-  return *value;  // kept alive by the node
+  throw TraceError(internal::message(
+      function,
+      self + " has a type but no value: it was made while a function was traced, or by "
+             "abstract_array or eval_shape",
+      "Return what a traced function computes instead of storing it outside"));
 }
 
-const Array& Array::await() const {
-  buffer().await();
+const Buffer& Array::value_for(std::string_view function, Where where, DType dtype,
+                               std::int64_t count) const {
+  const Buffer& value = value_for(function, where);
+  internal::check_fill(function, type(), dtype, static_cast<std::size_t>(count),
+                       internal::in_parentheses(where));
+  return value;
+}
+
+const Array& Array::await(Where where) const {
+  value_for("await", where).await();
   return *this;
 }
 
-void internal::throw_ragged() {
-  throw ShapeError("array: the lists have different lengths or depths" + where_text() +
-                   ". Give every row the same number of elements");
+void internal::throw_ragged(Where where) {
+  Blame blame(where);
+  throw ShapeError(message("array", "the lists have different lengths or depths",
+                           "Give every row the same number of elements"));
 }
 
 Array from_buffer(Buffer buffer) {
@@ -100,22 +116,22 @@ namespace {
 
 // Appends the numbers below `list`, and checks that they fill `shape` from `axis` on; a shape that
 // is not known yet is taken from the first list of its depth.
-void collect(const NestedNumbers& list, std::size_t axis, Shape& shape,
-             std::vector<double>& values) {
+void collect(const NestedNumbers& list, std::size_t axis, Shape& shape, std::vector<double>& values,
+             Where where) {
   auto extent = static_cast<std::int64_t>(list.parts.size());
   if (list.is_list && axis == shape.size() && values.empty()) shape.push_back(extent);
   bool fits = list.is_list ? axis < shape.size() && shape[axis] == extent : axis == shape.size();
-  if (!fits) internal::throw_ragged();
+  if (!fits) internal::throw_ragged(where);
   if (!list.is_list) values.push_back(list.value);
-  for (const NestedNumbers& part : list.parts) collect(part, axis + 1, shape, values);
+  for (const NestedNumbers& part : list.parts) collect(part, axis + 1, shape, values, where);
 }
 
 }  // namespace
 
-Array array(std::initializer_list<NestedNumbers> numbers, DType dtype) {
+Array array(std::initializer_list<NestedNumbers> numbers, DType dtype, Where where) {
   Shape shape;
   std::vector<double> values;
-  collect(NestedNumbers(numbers), 0, shape, values);
+  collect(NestedNumbers(numbers), 0, shape, values, where);
   return visit_dtype(dtype, [&](auto zero) {
     using T = decltype(zero);
     auto elements = std::make_unique<T[]>(values.size());

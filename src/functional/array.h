@@ -53,20 +53,20 @@ struct ElementOf<std::vector<T>> {
   static constexpr std::size_t depth = ElementOf<T>::depth + 1;
 };
 
-[[noreturn]] void throw_ragged();
+[[noreturn]] void throw_ragged(Where where);
 
 /// Appends the elements of nested vectors, which must fill a box: `shape` from `axis` on.
 template <class T, class Element>
 void flatten_rows(const std::vector<T>& rows, std::size_t axis, Shape& shape,
-                  std::vector<Element>& elements) {
+                  std::vector<Element>& elements, Where where) {
   auto extent = static_cast<std::int64_t>(rows.size());
   if (axis == shape.size()) shape.push_back(extent);
-  if (shape[axis] != extent) throw_ragged();
+  if (shape[axis] != extent) throw_ragged(where);
   for (const T& row : rows) {
     if constexpr (std::is_same_v<T, Element>) {
       elements.push_back(row);
     } else {
-      flatten_rows(row, axis + 1, shape, elements);
+      flatten_rows(row, axis + 1, shape, elements, where);
     }
   }
 }
@@ -104,21 +104,22 @@ class Array {
   /// Whether the array has a value now, rather than being part of a trace.
   bool concrete() const;
   /// The value on its device. Throws TraceError for a traced array.
-  const Buffer& buffer() const;
+  const Buffer& buffer(Where where = Where::here()) const { return value_for("buffer", where); }
   Device device() const { return buffer().device(); }
 
-  /// The only element. Throws Error when there is not exactly one, or T is not the element type.
+  /// The only element. Throws Error when there is not exactly one, T is not the element type, or
+  /// the memory was donated; TraceError for a traced array.
   template <class T>
-  T item() const {
-    return buffer().item<T>();
+  T item(Where where = Where::here()) const {
+    return value_for("item", where, dtype_of<T>, 1).template item<T>();
   }
   /// The elements in row-major order.
   template <class T>
-  HostVector<T> to_vector() const {
-    return buffer().to_vector<T>();
+  HostVector<T> to_vector(Where where = Where::here()) const {
+    return value_for("to_vector", where, dtype_of<T>, size()).template to_vector<T>();
   }
   /// Waits until the value is there.
-  const Array& await() const;
+  const Array& await(Where where = Where::here()) const;
 
   /// Parts, as sturnus/ops/subscript.h explains: x[-1], x(2, Slice{1, 5}), x.at(2).set(y).
   Array operator[](const Index& index) const;
@@ -135,6 +136,12 @@ class Array {
   Array(std::shared_ptr<const internal::Node> node, int output);
 
  private:
+  /// The value, for the member `function` that the line `where` calls.
+  const Buffer& value_for(std::string_view function, Where where) const;
+  /// The same to be read as `count` elements of a type.
+  const Buffer& value_for(std::string_view function, Where where, DType dtype,
+                          std::int64_t count) const;
+
   std::shared_ptr<const internal::Node> node_;
   int output_ = 0;
 };
@@ -162,32 +169,37 @@ struct Operand {
   Where where;
 };
 
+namespace internal {
+/// " (pinn.cc:41)", for messages; empty when unknown.
+std::string in_parentheses(Where where);
+}  // namespace internal
+
 /// Puts a value of the host on the default device (or `device`). The elements fill `shape` in
 /// row-major order; without a shape the array has one axis.
 template <class T>
-Array array(std::span<const T> values, Shape shape);
+Array array(std::span<const T> values, Shape shape, Where where = Where::here());
 template <class T>
-Array array(const std::vector<T>& values, Shape shape) {
+Array array(const std::vector<T>& values, Shape shape, Where where = Where::here()) {
   if constexpr (std::is_same_v<T, bool>) {
     // std::vector<bool> has no bool in memory.
     auto elements = std::make_unique<bool[]>(values.size());
     std::copy(values.begin(), values.end(), elements.get());
-    return array(std::span<const bool>(elements.get(), values.size()), std::move(shape));
+    return array(std::span<const bool>(elements.get(), values.size()), std::move(shape), where);
   } else {
-    return array(std::span<const T>(values), std::move(shape));
+    return array(std::span<const T>(values), std::move(shape), where);
   }
 }
 template <class T>
-Array array(const std::vector<T>& values) {
-  return array(values, {static_cast<std::int64_t>(values.size())});
+Array array(const std::vector<T>& values, Where where = Where::here()) {
+  return array(values, {static_cast<std::int64_t>(values.size())}, where);
 }
 /// Vectors of vectors, to any depth. Throws ShapeError when some differ in length.
 template <class T>
-Array array(const std::vector<std::vector<T>>& rows) {
+Array array(const std::vector<std::vector<T>>& rows, Where where = Where::here()) {
   using Rows = std::vector<std::vector<T>>;
   std::vector<typename internal::ElementOf<Rows>::type> elements;
   Shape shape;
-  internal::flatten_rows(rows, 0, shape, elements);
+  internal::flatten_rows(rows, 0, shape, elements, where);
   shape.resize(internal::ElementOf<Rows>::depth);
   return array(elements, shape);
 }
@@ -201,7 +213,8 @@ struct NestedNumbers {
 };
 /// Numbers in braces are f32, unless another type is asked for: array({{1, 2}, {3, 4}}).
 /// Throws ShapeError when lists beside each other differ in length.
-Array array(std::initializer_list<NestedNumbers> numbers, DType dtype = DType::f32);
+Array array(std::initializer_list<NestedNumbers> numbers, DType dtype = DType::f32,
+            Where where = Where::here());
 
 /// Wraps a buffer.
 Array from_buffer(Buffer buffer);
@@ -216,7 +229,9 @@ Device default_device();
 void set_default_device(const Device& device);
 
 template <class T>
-Array array(std::span<const T> values, Shape shape) {
+Array array(std::span<const T> values, Shape shape, Where where) {
+  internal::check_fill("array", {dtype_of<T>, shape}, dtype_of<T>, values.size(),
+                       internal::in_parentheses(where));
   return from_buffer(Buffer::from_host<T>(default_device(), values, std::move(shape)));
 }
 

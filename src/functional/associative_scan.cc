@@ -7,8 +7,9 @@
 
 namespace sturnus::internal {
 
-Arrays associative_scan(const FlatFunction& combine, const Arrays& xs, bool reverse) {
-  common_length("associative_scan", xs);
+Arrays associative_scan(const FlatFunction& combine, const Arrays& xs, bool reverse,
+                        const std::vector<std::string>& paths, Where where) {
+  common_length("associative_scan", xs, where);
   Arrays results;
   {
     Trace trace;
@@ -18,7 +19,19 @@ Arrays associative_scan(const FlatFunction& combine, const Arrays& xs, bool reve
       }
       return arrays;
     };
-    Combine pairs = [&](const Arrays& a, const Arrays& b) { return combine(joined(a, b)); };
+    Combine pairs = [&](const Arrays& a, const Arrays& b) {
+      Arrays combined = combine(joined(a, b));
+      Blame blame(where);
+      for (std::size_t i = 0; i < a.size(); i++) {
+        if (combined[i].type() == a[i].type()) continue;
+        throw ShapeError(message("associative_scan",
+                                 "combine gives " + combined[i].type().str() + " of two " +
+                                     a[i].type().str() +
+                                     (paths[i].empty() ? "" : " at " + paths[i]),
+                                 "Make it keep the type of each array"));
+      }
+      return combined;
+    };
     results = turned(prefix_scan(turned(xs), 0, pairs));
   }
   return settle(std::move(results));

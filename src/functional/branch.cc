@@ -169,18 +169,28 @@ Arrays make_case(const Array& index, const std::vector<std::function<Arrays()>>&
   return make_all(std::move(op), inputs);
 }
 
-Arrays branch(std::string_view function, const Array& index,
+Arrays branch(std::string_view function, const Operand& choice,
               const std::vector<std::function<Arrays()>>& branches,
               const std::function<std::vector<std::string>()>& paths) {
-  if (branches.empty()) throw Error(std::string(function) + ": no branches. Give at least one");
+  Array index = to_array(choice);
   if (index.rank() != 0 || !(is_integer(index.dtype()) || index.dtype() == DType::boolean)) {
-    throw ShapeError(std::string(function) + ": the choice is " + index.type().str() +
-                     ", but must be " + (function == "cond" ? "bool[]" : "an integer scalar") +
-                     where_text() + ". Reduce it, or use where to choose element by element");
+    Blame blame(choice.where);
+    throw ShapeError(message(function,
+                             "the choice is " + index.type().str() + ", but must be " +
+                                 (function == "cond" ? "bool[]" : "an integer scalar"),
+                             "Reduce it, or use where to choose element by element"));
+  }
+  if (branches.empty()) {
+    Blame blame(choice.where);
+    throw Error(message(function, "there are no branches", "Give at least one"));
   }
   Arrays results;
   {
     Trace trace;
+    if (is_integer(index.dtype())) {
+      index = clamp(0, Operand(index, choice.where), static_cast<int>(branches.size()) - 1);
+    }
+    index = convert(Operand(index, choice.where), DType::i32);
     std::optional<ArrayTypes> first;
     std::vector<std::function<Arrays()>> checked;
     for (const auto& one : branches) {
@@ -188,32 +198,21 @@ Arrays branch(std::string_view function, const Array& index,
         Arrays outputs = one();
         ArrayTypes types = types_of(outputs);
         if (!first) first = types;
-        if (types.size() != first->size()) {
-          throw TreeError(std::string(function) + ": one branch gives " +
-                          std::to_string(first->size()) + " arrays, another " +
-                          std::to_string(types.size()) + where_text() +
-                          ". Make all branches return the same tree");
-        }
         for (std::size_t i = 0; i < types.size(); i++) {
           if (types[i] == (*first)[i]) continue;
+          Blame blame(choice.where);
           std::string path = paths()[i].empty() ? "" : " " + paths()[i];
-          throw ShapeError(std::string(function) + ": result" + path + " of one branch is " +
-                           (*first)[i].str() + ", of another " + types[i].str() + where_text() +
-                           ". Make all branches return the same types");
+          throw ShapeError(message(function,
+                                   "result" + path + " of one branch is " + (*first)[i].str() +
+                                       ", of another " + types[i].str(),
+                                   "Make all branches return the same types"));
         }
         return outputs;
       });
     }
-    results = make_case(convert(index, DType::i32), checked);
+    results = make_case(index, checked);
   }
   return settle(std::move(results));
 }
-
-Array nearest_index(const Array& index, std::size_t count) {
-  if (!is_integer(index.dtype())) return index;
-  return clamp(0, index, static_cast<int>(count) - 1);
-}
-
-Array operand_array(const Operand& operand) { return to_array(operand); }
 
 }  // namespace sturnus::internal

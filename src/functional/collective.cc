@@ -19,9 +19,10 @@ const NamedAxis& find_axis(std::string_view function, std::string_view name) {
   }
   std::string known;
   for (const NamedAxis* axis : axes_around) known += (known.empty() ? "" : ", ") + axis->name();
-  throw Error(std::string(function) + ": no vmap around has an axis named \"" + std::string(name) +
-              "\"; named axes here: " + (known.empty() ? "none" : known) + where_text() +
-              ". Give vmap .axis_name");
+  throw Error(message(function,
+                      "no vmap around has an axis named \"" + std::string(name) +
+                          "\"; named axes here: " + (known.empty() ? "none" : known),
+                      "Give vmap .axis_name"));
 }
 
 // Ops on x and the axis's index. The index is an input so that the result depends on the axis even
@@ -133,8 +134,12 @@ Array all_gather(Operand x, std::string_view axis_name) {
   const auto& axis = find_axis("all_gather", axis_name);
   return internal::collective(internal::AxisGather{axis.size()}, x, axis);
 }
-Array axis_index(std::string_view axis_name) { return find_axis("axis_index", axis_name).index(); }
-std::int64_t axis_size(std::string_view axis_name) {
+Array axis_index(std::string_view axis_name, Where where) {
+  Blame blame(where);
+  return find_axis("axis_index", axis_name).index();
+}
+std::int64_t axis_size(std::string_view axis_name, Where where) {
+  Blame blame(where);
   return find_axis("axis_size", axis_name).size();
 }
 

@@ -19,8 +19,8 @@ Array pmin(Operand x, std::string_view axis_name);
 /// All the calls' x, stacked along a new axis 0.
 Array all_gather(Operand x, std::string_view axis_name);
 /// Which of the calls this is (i32), and how many there are.
-Array axis_index(std::string_view axis_name);
-std::int64_t axis_size(std::string_view axis_name);
+Array axis_index(std::string_view axis_name, Where where = Where::here());
+std::int64_t axis_size(std::string_view axis_name, Where where = Where::here());
 
 namespace internal {
 

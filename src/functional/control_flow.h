@@ -13,9 +13,20 @@
 
 namespace sturnus {
 
+namespace internal {
+
+/// The leaves of what a loop's body made of the carry. Throws TreeError unless it is a tree like
+/// the one that went in.
+template <class Carry>
+Arrays carried(std::string_view loop, const Carry& in, const Carry& out, Where where) {
+  return leaves_like(loop, "carry in", in, "carry out", out, where);
+}
+
+}  // namespace internal
+
 /// Repeats carry = body(carry) while condition(carry), a bool scalar, holds.
-/// Forward mode only: the number of iterations is not known. Throws ShapeError when the types of
-/// the carry change.
+/// Forward mode only: the number of iterations is not known. Throws TreeError or ShapeError when
+/// the structure or the types of the carry change.
 template <class Condition, class Body, class Carry>
 internal::Argument<Carry> while_loop(const Condition& condition, const Body& body,
                                      const Carry& start, Where where = Where::here()) {
@@ -25,7 +36,7 @@ internal::Argument<Carry> while_loop(const Condition& condition, const Body& bod
   };
   internal::FlatFunction step = [&](const Arrays& leaves) {
     internal::Argument<Carry> next = body(internal::with_leaves(like, leaves));
-    return internal::leaves_of(next);
+    return internal::carried("while_loop", like, next, where);
   };
   Arrays end = internal::while_loop(go_on, step, internal::leaves_of(like),
                                     tree_structure(like).leaf_paths(), where);
@@ -38,7 +49,8 @@ struct ScanOptions {
 };
 
 /// (carry, y) = f(carry, x) for each x along axis 0 of the trees `xs`; gives the last carry and the
-/// ys, stacked. All derivatives. Throws ShapeError when the types of the carry change.
+/// ys, stacked. All derivatives. Throws TreeError or ShapeError when the structure or the types of
+/// the carry change.
 template <class F, class Carry, class Xs>
 auto scan(const F& f, const Carry& start, const Xs& xs, ScanOptions options = {},
           Where where = Where::here()) {
@@ -52,7 +64,7 @@ auto scan(const F& f, const Carry& start, const Xs& xs, ScanOptions options = {}
     auto [carry, y] = f(internal::with_leaves(like, Arrays(leaves.begin(), middle)),
                         internal::with_leaves(xs, Arrays(middle, leaves.end())));
     y_like = y;
-    Arrays outputs = internal::leaves_of(C(carry));
+    Arrays outputs = internal::carried("scan", like, C(carry), where);
     for (const Array& leaf : internal::leaves_of(*y_like)) outputs.push_back(leaf);
     return outputs;
   };
@@ -74,7 +86,7 @@ internal::Argument<Carry> fori_loop(std::int64_t lower, std::int64_t upper, cons
     Array i = leaves.back();
     internal::Argument<Carry> next =
         body(i, internal::with_leaves(like, Arrays(leaves.begin(), leaves.end() - 1)));
-    return internal::leaves_of(next);
+    return internal::carried("fori_loop", like, next, where);
   };
   Arrays indices = {internal::counting(lower, upper)};
   internal::ScanResult result = internal::scan("fori_loop", step, internal::leaves_of(like),
@@ -97,43 +109,59 @@ internal::Argument<Carry> fori_loop(const Array& lower, const Array& upper, cons
       .second;
 }
 
+namespace internal {
+
+template <class Branch, class... Args>
+using BranchResult = Argument<typename ReturnedBy<Branch, std::tuple<const Args&...>>::type>;
+
+/// The leaves of a branch's result. Throws TreeError unless it is a tree like that of the branches
+/// before, `like`.
+template <class Result>
+Arrays branch_leaves(std::string_view function, std::optional<Result>& like, Result result,
+                     Where where) {
+  Arrays leaves =
+      leaves_like(function, "one branch", like ? *like : result, "another", result, where);
+  like = std::move(result);
+  return leaves;
+}
+
+}  // namespace internal
+
 /// if_true(args...) when `condition`, a bool scalar, holds, else if_false(args...); only that one
 /// is computed, except under a vmap that maps the condition. All derivatives. Both return the same
 /// tree; throws ShapeError or TreeError when not.
 template <class True, class False, class... Args>
 auto cond(Operand condition, const True& if_true, const False& if_false, const Args&... args) {
-  using Result = internal::Argument<decltype(if_true(args...))>;
-  static_assert(std::is_same_v<Result, internal::Argument<decltype(if_false(args...))>>,
+  using Result = internal::BranchResult<True, Args...>;
+  static_assert(std::is_same_v<Result, internal::BranchResult<False, Args...>>,
                 "cond: both branches must return the same type");
   std::optional<Result> like;
   auto call = [&](const auto& branch) {
-    like = Result(branch(args...));
-    return internal::leaves_of(*like);
+    return internal::branch_leaves("cond", like, Result(branch(args...)), condition.where);
   };
   // Branch 0 is the one for false.
   std::vector<std::function<Arrays()>> branches = {[&] { return call(if_false); },
                                                    [&] { return call(if_true); }};
-  Arrays results = internal::branch("cond", internal::operand_array(condition), branches,
+  Arrays results = internal::branch("cond", condition, branches,
                                     [&] { return tree_structure(*like).leaf_paths(); });
   return internal::with_leaves(*like, results);
 }
 
 /// branches[index](args...); only that one is computed, except under a vmap that maps the index. An
-/// index outside takes the nearest branch. All derivatives.
+/// index outside takes the nearest branch. All derivatives. All return the same tree; throws
+/// ShapeError or TreeError when not.
 template <class Branch, class... Args>
 auto switch_(Operand index, const std::vector<Branch>& branches, const Args&... args) {
-  using Result = internal::Argument<decltype(branches[0](args...))>;
+  using Result = internal::BranchResult<Branch, Args...>;
   std::optional<Result> like;
   std::vector<std::function<Arrays()>> calls;
   for (const Branch& branch : branches) {
     calls.push_back([&] {
-      like = Result(branch(args...));
-      return internal::leaves_of(*like);
+      return internal::branch_leaves("switch_", like, Result(branch(args...)), index.where);
     });
   }
-  Array nearest = internal::nearest_index(internal::operand_array(index), branches.size());
-  Arrays results = internal::branch("switch_", nearest, calls,
-                                    [&] { return tree_structure(*like).leaf_paths(); });
+  Arrays results =
+      internal::branch("switch_", index, calls, [&] { return tree_structure(*like).leaf_paths(); });
   return internal::with_leaves(*like, results);
 }
 
@@ -149,17 +177,21 @@ auto map(const F& f, const Xs& xs, Where where = Where::here()) {
 
 /// The running combinations x_0, x_0 * x_1, ..., of an associative function * of two trees, along
 /// axis 0 (from the end when `reverse`), in about log2 of the length steps. `combine` acts on whole
-/// stretches of the axis at once, element by element.
+/// stretches of the axis at once, element by element. Throws TreeError or ShapeError when it does
+/// not give a tree like the ones it gets.
 template <class Combine, class Xs>
-Xs associative_scan(const Combine& combine, const Xs& xs, ScanOptions options = {}) {
+Xs associative_scan(const Combine& combine, const Xs& xs, ScanOptions options = {},
+                    Where where = Where::here()) {
   internal::FlatFunction flat = [&](const Arrays& both) {
     auto middle = both.begin() + static_cast<std::ptrdiff_t>(both.size() / 2);
     Xs combined = combine(internal::with_leaves(xs, Arrays(both.begin(), middle)),
                           internal::with_leaves(xs, Arrays(middle, both.end())));
-    return internal::leaves_of(combined);
+    return internal::leaves_like("associative_scan", "xs", xs, "what combine gives", combined,
+                                 where);
   };
   return internal::with_leaves(
-      xs, internal::associative_scan(flat, internal::leaves_of(xs), options.reverse));
+      xs, internal::associative_scan(flat, internal::leaves_of(xs), options.reverse,
+                                     tree_structure(xs).leaf_paths(), where));
 }
 
 }  // namespace sturnus

@@ -13,9 +13,9 @@ namespace {
 
 void check_captures(std::string_view function, const Arrays& tangents) {
   if (!any(present(tangents))) return;
-  throw Error(std::string(function) +
-              ": the function uses a value from outside by which is being differentiated" +
-              where_text() + ". Pass it as an argument, so that the rule sees it");
+  throw Error(message(function,
+                      "the function uses a value from outside by which is being differentiated",
+                      "Pass it as an argument, so that the rule sees it"));
 }
 
 // Inputs: arguments, then what the function captures, then what the rule captures.
@@ -183,9 +183,23 @@ struct CustomVjp {
   }
 };
 
+void check_results(std::string_view function, const std::string& what, const ArrayTypes& got,
+                   const ArrayTypes& wanted, Where where) {
+  if (got == wanted) return;
+  Blame blame(where);
+  auto list = [](const ArrayTypes& types) {
+    std::string text;
+    for (const ArrayType& type : types) text += (text.empty() ? "" : ", ") + type.str();
+    return "(" + text + ")";
+  };
+  throw ShapeError(message(function,
+                           what + " gives " + list(got) + ", but must give " + list(wanted),
+                           "Make it return these types"));
+}
+
 }  // namespace
 
-Arrays custom_jvp(const FlatFunction& f, const FlatFunction& rule, const Arrays& x) {
+Arrays custom_jvp(const FlatFunction& f, const FlatFunction& rule, const Arrays& x, Where where) {
   Arrays results;
   {
     Trace trace;
@@ -195,9 +209,10 @@ Arrays custom_jvp(const FlatFunction& f, const FlatFunction& rule, const Arrays&
     Arrays both = rule(joined(roots, directions));
     ArrayTypes types = types_of(function.body.outputs), twice = types;
     twice.insert(twice.end(), types.begin(), types.end());
-    check_types("custom_jvp: value and tangent that the rule gives", types_of(both), twice,
-                "Make it return these types");
+    check_results("custom_jvp", "the rule, whose result is value and tangent,", types_of(both),
+                  twice, where);
     Closed closed_rule = close(both, joined(roots, directions));
+    Blame blame(where);
     results =
         make_all(CustomJvp{function.body, closed_rule.body, static_cast<std::int64_t>(x.size())},
                  joined(joined(x, function.captured), closed_rule.captured));
@@ -206,7 +221,7 @@ Arrays custom_jvp(const FlatFunction& f, const FlatFunction& rule, const Arrays&
 }
 
 Arrays custom_vjp(const FlatFunction& f, const FlatFunction& forward, const FlatFunction& backward,
-                  const Arrays& x) {
+                  const Arrays& x, Where where) {
   Arrays results;
   {
     Trace trace;
@@ -215,18 +230,18 @@ Arrays custom_vjp(const FlatFunction& f, const FlatFunction& forward, const Flat
     ArrayTypes types = types_of(function.body.outputs);
     Arrays with_residuals = forward(roots);
     Arrays values = part(with_residuals, 0, std::min(types.size(), with_residuals.size()));
-    check_types("custom_vjp: the values that the forward pass gives", types_of(values), types,
-                "Make it return these types before the residuals");
+    check_results("custom_vjp", "the forward pass, beside residuals,", types_of(values), types,
+                  where);
     std::size_t residuals = with_residuals.size() - types.size();
     Closed closed_forward = close(with_residuals, roots);
     Arrays kept =
         placeholders(types_of(part(with_residuals, types.size(), residuals)), "custom_vjp");
     Arrays cts = placeholders(types, "custom_vjp");
     Arrays back = backward(joined(kept, cts));
-    check_types("custom_vjp: the cotangents that the backward pass gives", types_of(back),
-                types_of(x), "Make it return the types of the arguments");
+    check_results("custom_vjp", "the backward pass", types_of(back), types_of(x), where);
     Closed closed_backward = close(back, joined(kept, cts));
     Arrays inputs = joined(joined(x, function.captured), closed_forward.captured);
+    Blame blame(where);
     results = make_all(CustomVjp{function.body, closed_forward.body, closed_backward.body,
                                  static_cast<std::int64_t>(x.size())},
                        joined(inputs, closed_backward.captured));

@@ -6,27 +6,28 @@
 namespace sturnus {
 namespace internal {
 
-Arrays custom_jvp(const FlatFunction& f, const FlatFunction& rule, const Arrays& x);
+Arrays custom_jvp(const FlatFunction& f, const FlatFunction& rule, const Arrays& x, Where where);
 Arrays custom_vjp(const FlatFunction& f, const FlatFunction& forward, const FlatFunction& backward,
-                  const Arrays& x);
+                  const Arrays& x, Where where);
 
 }  // namespace internal
 
 /// f with a derivative that you write: rule(x..., dx...) gives the pair of f's value at x and its
 /// derivative along dx. All transforms apply to the rule, reverse mode too as long as it is linear
-/// in dx.
+/// in dx. Throws ShapeError when the rule does not give two of what f gives.
 ///
 ///   auto safe_sqrt = custom_jvp([](Array x) { return sqrt(x); }, [](Array x, Array dx) {
 ///     return std::pair(sqrt(x), dx / (2.0 * sqrt(x) + 1e-12));
 ///   });
 template <class F, class Rule>
-auto custom_jvp(F f, Rule rule) {
-  return [f = std::move(f), rule = std::move(rule)](const auto&... args) {
+auto custom_jvp(F f, Rule rule, Where where = Where::here()) {
+  return [f = std::move(f), rule = std::move(rule), where](const auto&... args) {
     auto arguments = internal::to_arguments(args...);
     auto twice = std::tuple_cat(arguments, arguments);
     internal::Flat flat(f, arguments);
     internal::Flat flat_rule(rule, twice);
-    Arrays results = internal::custom_jvp(flat.function(), flat_rule.function(), flat.leaves());
+    Arrays results =
+        internal::custom_jvp(flat.function(), flat_rule.function(), flat.leaves(), where);
     return flat.result(results);
   };
 }
@@ -34,10 +35,11 @@ auto custom_jvp(F f, Rule rule) {
 /// f with a backward pass that you write: forward(x...) gives the pair of f's value and whatever
 /// backward needs; backward(residuals, cotangent of f's value) gives the cotangent of x, or a tuple
 /// for several arguments. Forward mode works too where backward is linear in the cotangent.
+/// Throws ShapeError when they do not give the types of f's result and of x.
 template <class F, class Forward, class Backward>
-auto custom_vjp(F f, Forward forward, Backward backward) {
-  return [f = std::move(f), forward = std::move(forward),
-          backward = std::move(backward)](const auto&... args) {
+auto custom_vjp(F f, Forward forward, Backward backward, Where where = Where::here()) {
+  return [f = std::move(f), forward = std::move(forward), backward = std::move(backward),
+          where](const auto&... args) {
     auto arguments = internal::to_arguments(args...);
     internal::Flat flat(f, arguments);
     internal::Flat flat_forward(forward, arguments);
@@ -49,8 +51,8 @@ auto custom_vjp(F f, Forward forward, Backward backward) {
           backward(internal::with_leaves(residuals, Arrays(leaves.begin(), middle)),
                    internal::with_leaves(value, Arrays(middle, leaves.end()))));
     };
-    Arrays results =
-        internal::custom_vjp(flat.function(), flat_forward.function(), run_backward, flat.leaves());
+    Arrays results = internal::custom_vjp(flat.function(), flat_forward.function(), run_backward,
+                                          flat.leaves(), where);
     return flat.result(results);
   };
 }

@@ -15,7 +15,9 @@ namespace sturnus {
 /// derivative. A program computes only what its results need: use what debug_print returns, or
 /// nothing is printed. Lines of one program come in no particular order, and are there when its
 /// results are. Outside a trace prints at once. CPU only; throws Error for programs elsewhere.
-Array debug_print(std::string_view label, Operand x);
+[[nodiscard(
+    "a traced program prints only what its results need: use what debug_print returns")]] Array
+debug_print(std::string_view label, Operand x);
 
 /// Gets each line of debug_print, without the line break, one at a time, from any thread.
 using DebugSink = std::function<void(const std::string&)>;

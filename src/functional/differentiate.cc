@@ -121,20 +121,31 @@ Arrays pull_back(const Arrays& outputs, const Arrays& cotangents, const Arrays& 
   return result;
 }
 
-Duals jvp(const FlatFunction& f, const Arrays& x, const Arrays& tangents) {
-  if (types_of(x) != types_of(tangents)) {
-    for (std::size_t i = 0; i < std::min(x.size(), tangents.size()); i++) {
-      if (x[i].type() == tangents[i].type()) continue;
-      throw ShapeError("jvp: an argument is " + x[i].type().str() + ", its tangent is " +
-                       tangents[i].type().str() + ". Give tangents of the arguments' types");
+std::string Caller::leaf_name(std::size_t i) const {
+  for (const auto& [number, tree] : arguments) {
+    if (i >= tree.leaf_count()) {
+      i -= tree.leaf_count();
+      continue;
     }
-    throw TreeError("jvp: " + std::to_string(x.size()) + " arguments and " +
-                    std::to_string(tangents.size()) + " tangents. Give one tangent per argument");
+    std::string path = tree.leaf_paths()[i];
+    return "argument " + std::to_string(number) + (path.empty() ? "" : " " + path);
+  }
+  return "an argument";
+}
+
+Duals jvp(const FlatFunction& f, const Arrays& x, const Arrays& tangents, const Caller& caller) {
+  for (std::size_t i = 0; i < x.size(); i++) {
+    if (x[i].type() == tangents[i].type()) continue;
+    Blame blame(caller.where);
+    throw ShapeError(message(caller.name,
+                             caller.leaf_name(i) + " is " + x[i].type().str() +
+                                 ", its tangent is " + tangents[i].type().str(),
+                             "Give tangents of the arguments' types"));
   }
   Duals duals;
   {
     Trace trace;
-    Arrays roots = placeholders(types_of(x), "jvp");
+    Arrays roots = placeholders(types_of(x), caller.name);
     duals = push_forward(f(roots), roots, x, tangents);
     for (std::size_t i = 0; i < duals.tangents.size(); i++) {
       if (duals.tangents[i].empty()) duals.tangents[i] = zeros_of(duals.values[i].type());
@@ -147,37 +158,40 @@ Duals jvp(const FlatFunction& f, const Arrays& x, const Arrays& tangents) {
   return {{all.begin(), half}, {half, all.end()}};
 }
 
-namespace {
-
-void check_differentiable(std::string_view name, const Arrays& x) {
-  for (const Array& array : x) {
-    if (is_inexact(array.dtype())) continue;
-    throw DtypeError(
-        std::string(name) + ": an argument is " + array.type().str() +
-        ", which has no derivative. Convert it to f32, or leave it out of the arguments "
-        "to differentiate by");
+void check_differentiable(const Arrays& x, const Caller& caller) {
+  for (std::size_t i = 0; i < x.size(); i++) {
+    if (is_floating(x[i].dtype()) || is_complex(x[i].dtype())) continue;
+    Blame blame(caller.where);
+    throw DtypeError(message(
+        caller.name, caller.leaf_name(i) + " is " + x[i].type().str() + ", which has no derivative",
+        "Convert it to f32, or leave it out of the arguments to differentiate by"));
   }
 }
 
-void check_scalar(std::string_view name, const Array& y) {
+namespace {
+
+void check_scalar(const Array& y, const Caller& caller) {
   if (y.rank() == 0 && is_floating(y.dtype())) return;
+  Blame blame(caller.where);
   std::string line = y.node()->where.str();
-  throw ShapeError(std::string(name) + ": the function returns " + y.type().str() +
-                   (line.empty() ? line : " (made at " + line + ")") +
-                   ", but a gradient is of one real number, such as f32[]. Reduce it, for instance "
-                   "with sum, or use jacrev");
+  throw ShapeError(message(caller.name,
+                           "the function returns " + y.type().str() +
+                               (line.empty() ? line : ", made at " + line) +
+                               ", but a gradient is of one real number, such as f32[]",
+                           "Reduce it, for instance with sum, or use jacrev"));
 }
 
 }  // namespace
 
-ValueAndGrad value_and_grad(const FlatFunction& f, const Arrays& x, std::string_view name) {
-  check_differentiable(name, x);
+ValueAndGrad value_and_grad(const FlatFunction& f, const Arrays& x, const Caller& caller) {
+  check_differentiable(x, caller);
   ValueAndGrad result;
   {
     Trace trace;
+    std::string_view name = caller.name;
     Arrays roots = placeholders(types_of(x), name);
     Arrays outputs = f(roots);
-    check_scalar(name, outputs[0]);
+    check_scalar(outputs[0], caller);
     if (x.size() == 1 && x[0].rank() == 0 && is_floating(x[0].dtype())) {
       // One number in, one number out: forward mode costs less, and nests without growing.
       Duals duals = push_forward(outputs, roots, x, {ones_of(x[0].type())});

@@ -75,10 +75,11 @@ Compiled load_compiled(const std::string& stablehlo, const std::string& code,
 }
 
 Arrays run(const Compiled& compiled, std::vector<const Buffer*> arguments,
-           const std::vector<int>& donate) {
+           const std::vector<int>& donate, const char* taker) {
   for (const auto& buffer : compiled.captured) arguments.push_back(buffer.get());
   RunOptions options;
   options.donate = donate;
+  options.taker = taker;
   std::vector<Buffer> buffers = compiled.executable.run(arguments, options);
   Arrays results;
   results.reserve(buffers.size());
@@ -87,8 +88,8 @@ Arrays run(const Compiled& compiled, std::vector<const Buffer*> arguments,
 }
 
 Arrays run_checked(const Compiled& compiled, std::vector<const Buffer*> arguments,
-                   const std::vector<int>& donate, const TracedGraph* graph) {
-  if (!DebugNans::on()) return run(compiled, std::move(arguments), donate);
+                   const std::vector<int>& donate, const TracedGraph* graph, const char* taker) {
+  if (!DebugNans::on()) return run(compiled, std::move(arguments), donate, taker);
   Arrays results = run(compiled, arguments);
   check_values(graph, arguments, results);
   return results;

@@ -17,14 +17,16 @@ struct Compiled {
 Compiled compile_graph(std::string_view name, const Arrays& parameters, const Arrays& outputs,
                        const Mask& donors, const Device& device);
 
-/// Runs a program; results in the order of the outputs it was compiled for.
+/// Runs a program; results in the order of the outputs it was compiled for. `taker` is what
+/// messages call the one that takes the donated arguments: a text that is never freed.
 Arrays run(const Compiled& compiled, std::vector<const Buffer*> arguments,
-           const std::vector<int>& donate = {});
+           const std::vector<int>& donate = {}, const char* taker = nullptr);
 
 /// The same, checked while a DebugNans lives; then nothing is donated, since what is wrong is found
 /// by computing it again. The graph is that of the program, or null when it is not known.
 Arrays run_checked(const Compiled& compiled, std::vector<const Buffer*> arguments,
-                   const std::vector<int>& donate, const TracedGraph* graph);
+                   const std::vector<int>& donate, const TracedGraph* graph,
+                   const char* taker = nullptr);
 
 /// A program from StableHLO, or from its machine code unless that is empty or refused.
 Compiled load_compiled(const std::string& stablehlo, const std::string& code, const Device& device);

@@ -27,22 +27,48 @@ Arrays leaves_of(const T& tree) {
   return tree_leaves(tree);
 }
 
+/// The leaves of `tree`. Throws TreeError in the name of `function` unless its structure is that of
+/// `like`; the names are what the two are called.
+template <class T>
+Arrays leaves_like(std::string_view function, std::string_view like_name, const T& like,
+                   std::string_view name, const T& tree, Where where) {
+  require_same_structure(function, like_name, tree_structure(like), name, tree_structure(tree),
+                         where.str());
+  return tree_leaves(tree);
+}
+
+/// Who transforms a function by its arguments number `I`, for messages.
+template <class Arguments, std::size_t... I>
+Caller caller(std::string_view name, Where where, const Arguments& arguments,
+              std::index_sequence<I...>) {
+  return {name, where, {{I, tree_structure(std::get<I>(arguments))}...}};
+}
+template <class... T>
+Caller caller(std::string_view name, Where where, const std::tuple<T...>& arguments) {
+  return caller(name, where, arguments, std::index_sequence_for<T...>());
+}
+
 template <class T>
 T with_leaves(const T& like, const Arrays& leaves) {
   return tree_unflatten(like, std::span<const Array>(leaves));
 }
+
+/// What a function returns, which must be something.
+template <class F, class Arguments>
+struct ReturnedBy {
+  using type = decltype(std::apply(std::declval<const F&>(), std::declval<Arguments>()));
+  static_assert(
+      !std::is_void_v<type>,
+      "a transformed function must return what it computes: whatever else it does happens "
+      "only once, while it is traced");
+};
 
 /// f on flat lists, with the structure of the tuple `arguments`; remembers the structure of what f
 /// returned. Lives as long as the transform that calls it.
 template <class F, class Arguments>
 class Flat {
  public:
-  using Returned = decltype(std::apply(std::declval<const F&>(), std::declval<Arguments>()));
-  static_assert(
-      !std::is_void_v<Returned>,
-      "a transformed function must return what it computes: whatever else it does happens "
-      "only once, while it is traced");
-  using Result = Argument<Returned>;
+  using Result = Argument<typename ReturnedBy<F, Arguments>::type>;
 
   Flat(const F& f, const Arguments& arguments) : f_(f), arguments_(arguments) {}
 

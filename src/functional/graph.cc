@@ -12,8 +12,8 @@
 namespace sturnus {
 
 std::string Where::str() const {
-  if (line == 0) return {};
   std::string_view name = file;
+  if (line == 0 || name.find("/include/c++/") != name.npos) return {};
   if (std::size_t slash = name.rfind('/'); slash != name.npos) name.remove_prefix(slash + 1);
   return std::string(name) + ":" + std::to_string(line);
 }
@@ -146,7 +146,7 @@ Trace::Trace() { open_traces++; }
 Trace::~Trace() { open_traces--; }
 bool Trace::open() { return open_traces > 0; }
 
-Blame::Blame(Where where) : outermost_(!blamed) {
+Blame::Blame(Where where) : outermost_(!blamed && where.line != 0) {
   if (!outermost_) return;
   blamed = true;
   blame = where;
@@ -167,16 +167,22 @@ Recharge::~Recharge() {
 
 Where Blame::current() { return blamed ? blame : Where{}; }
 
-std::string where_text() {
-  std::string line = Blame::current().str();
+std::string where_text() { return in_parentheses(Blame::current()); }
+
+std::string in_parentheses(Where where) {
+  std::string line = where.str();
   return line.empty() ? line : " (" + line + ")";
+}
+
+std::string message(std::string_view function, const std::string& fault, std::string_view remedy) {
+  return std::string(function) + ": " + fault + where_text() + ". " + std::string(remedy);
 }
 
 Arrays emit(std::unique_ptr<const Op> op, const Arrays& inputs) {
   for (const Array& input : inputs) {
     if (input.empty()) {
-      throw Error(std::string(op->name()) + ": an argument is an empty array" + where_text() +
-                  ". Assign it a value first");
+      throw Error(message(op->name(), "an argument is Array(), which has no value",
+                          "Assign it a value first"));
     }
   }
   if (Array simpler = op->simplify(inputs); !simpler.empty()) return {simpler};
@@ -217,8 +223,8 @@ std::vector<OpFacts> known_ops() {
 }
 
 void throw_no_rule(std::string_view rule, std::string_view op) {
-  throw Error(std::string(op) + ": this operation has no " + std::string(rule) + " rule" +
-              where_text() + ". Give the function one with custom_jvp or custom_vjp");
+  throw Error(message(op, "this operation has no " + std::string(rule) + " rule",
+                      "Give the function one with custom_jvp or custom_vjp"));
 }
 
 ArrayTypes types_of(const Arrays& arrays) {
@@ -238,10 +244,11 @@ struct Placeholder {
   std::string owner;
   ArrayType infer(const Arrays&) const { return type; }
   void lower(Emitter&, const Node&) const {
-    throw TraceError(
-        owner + ": an array of type " + type.str() +
-        " that stood for an argument of the traced function is used after the function "
-        "returned. Return it from the function instead of storing it outside");
+    throw TraceError(message(owner,
+                             "an array of type " + type.str() +
+                                 " that stood for an argument of the traced function is used after "
+                                 "the function returned",
+                             "Return it from the function instead of storing it outside"));
   }
 };
 

@@ -124,7 +124,8 @@ class Trace {
 };
 
 /// While one lives, the operations of this thread are charged to a line of user code. The outermost
-/// one counts: what a library function does inside is charged to the line that called it.
+/// one counts: what a library function does inside is charged to the line that called it. An
+/// unknown line charges nothing.
 class Blame {
  public:
   explicit Blame(Where where);
@@ -138,6 +139,9 @@ class Blame {
 
 /// " (pinn.cc:41)" for the line that is being charged, for messages; empty when unknown.
 std::string where_text();
+/// "function: fault (pinn.cc:41). remedy", with the line that is being charged: how all messages
+/// read.
+std::string message(std::string_view function, const std::string& fault, std::string_view remedy);
 
 /// An input of a traced function, which is distinct from all others. `owner` names the transform,
 /// for messages.

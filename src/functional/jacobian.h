@@ -29,65 +29,72 @@ auto assembled(const std::vector<Arrays>& table, const X& x, const Y& y) {
   }
 }
 
-/// `jacobian` of f by argument Wrt, as a typed function.
+/// `method` of f by argument Wrt, as a typed function that messages call `name`.
 template <std::size_t Wrt, class F, class Method>
-auto jacobian(F f, Method method) {
-  return [f = std::move(f), method](const auto&... args) {
+auto jacobian(F f, Method method, std::string_view name, Where where) {
+  return [f = std::move(f), method, name, where](const auto&... args) {
     auto arguments = to_arguments(args...);
     std::index_sequence<Wrt> wrt;
+    require_arguments<decltype(arguments)>(wrt);
     auto chosen = selected(arguments, wrt);
     auto g = fixing_others(f, arguments, wrt);
     Flat flat(g, chosen);
-    std::vector<Arrays> table = method(flat.function(), flat.leaves());
+    std::vector<Arrays> table =
+        method(flat.function(), flat.leaves(), caller(name, where, arguments, wrt));
     return assembled(table, std::get<0>(chosen), flat.like());
   };
 }
 
 }  // namespace internal
 
-/// The Jacobian of f by argument Wrt, column by column: for more results than arguments.
+/// The Jacobian of f by argument Wrt, column by column: for more results than arguments. This and
+/// all that follow throw DtypeError when the argument is not real or complex.
 template <std::size_t Wrt = 0, class F>
-auto jacfwd(F f) {
-  return internal::jacobian<Wrt>(std::move(f), internal::forward_jacobian);
+auto jacfwd(F f, Where where = Where::here()) {
+  return internal::jacobian<Wrt>(std::move(f), internal::forward_jacobian, "jacfwd", where);
 }
 
 /// The Jacobian of f by argument Wrt, row by row: for more arguments than results.
 template <std::size_t Wrt = 0, class F>
-auto jacrev(F f) {
-  return internal::jacobian<Wrt>(std::move(f), internal::reverse_jacobian);
+auto jacrev(F f, Where where = Where::here()) {
+  return internal::jacobian<Wrt>(std::move(f), internal::reverse_jacobian, "jacrev", where);
 }
 
 /// The matrix of second derivatives of f, a real scalar, by argument Wrt: forward over reverse.
 template <std::size_t Wrt = 0, class F>
-auto hessian(F f) {
-  return jacfwd<Wrt>(grad<Wrt>(std::move(f)));
+auto hessian(F f, Where where = Where::here()) {
+  return internal::jacobian<Wrt>(grad<Wrt>(std::move(f), where), internal::forward_jacobian,
+                                 "hessian", where);
 }
 
 /// The Hessian of f at x times v, without the Hessian, at the cost of a few gradients.
 template <class F, class X>
-internal::Argument<X> hvp(const F& f, const X& x, const X& v) {
+internal::Argument<X> hvp(const F& f, const X& x, const X& v, Where where = Where::here()) {
   internal::Argument<X> at = x, along = v;
-  return jvp(grad(f), std::tuple(at), std::tuple(along)).second;
+  return internal::jvp("hvp", grad(f, where), std::tuple(at), std::tuple(along), where).second;
 }
 
 /// The second derivatives of f by each element of argument Wrt, without the mixed ones: for a real
 /// scalar f the diagonal of its Hessian, with the argument's type. Taylor mode, one element each.
 template <std::size_t Wrt = 0, class F>
-auto hessian_diagonal(F f) {
-  return internal::jacobian<Wrt>(std::move(f), internal::hessian_diagonal);
+auto hessian_diagonal(F f, Where where = Where::here()) {
+  return internal::jacobian<Wrt>(std::move(f), internal::hessian_diagonal, "hessian_diagonal",
+                                 where);
 }
 
 /// The sum of the second derivatives of f by all elements of argument Wrt, with the type of f's
 /// result: d^2 f / dx_1^2 + d^2 f / dx_2^2 + ...
 template <std::size_t Wrt = 0, class F>
-auto laplacian(F f) {
-  return [f = std::move(f)](const auto&... args) {
+auto laplacian(F f, Where where = Where::here()) {
+  return [f = std::move(f), where](const auto&... args) {
     auto arguments = internal::to_arguments(args...);
     std::index_sequence<Wrt> wrt;
+    internal::require_arguments<decltype(arguments)>(wrt);
     auto chosen = internal::selected(arguments, wrt);
     auto g = internal::fixing_others(f, arguments, wrt);
     internal::Flat flat(g, chosen);
-    return flat.result(internal::laplacian(flat.function(), flat.leaves()));
+    return flat.result(internal::laplacian(flat.function(), flat.leaves(),
+                                           internal::caller("laplacian", where, arguments, wrt)));
   };
 }
 

@@ -198,8 +198,19 @@ std::vector<Series> push_series(const Arrays& outputs, const Arrays& roots,
 }
 
 Arrays jet(const FlatFunction& f, const Arrays& x, const std::vector<Arrays>& derivatives,
-           std::vector<Arrays>& result_derivatives) {
+           std::vector<Arrays>& result_derivatives, const Caller& caller) {
   std::size_t order = derivatives.size();
+  for (std::size_t k = 0; k < order; k++) {
+    for (std::size_t i = 0; i < x.size(); i++) {
+      if (derivatives[k][i].empty() || derivatives[k][i].type() == x[i].type()) continue;
+      Blame blame(caller.where);
+      throw ShapeError(message(caller.name,
+                               caller.leaf_name(i) + " is " + x[i].type().str() +
+                                   ", its derivative of order " + std::to_string(k + 1) + " is " +
+                                   derivatives[k][i].type().str(),
+                               "Give derivatives of the arguments' types"));
+    }
+  }
   Arrays all;
   std::size_t results = 0;
   {
@@ -234,12 +245,18 @@ Arrays jet(const FlatFunction& f, const Arrays& x, const std::vector<Arrays>& de
   return part(all, 0, results);
 }
 
-Arrays straight_line(const Array& x, int order) {
+Arrays straight_line(const Array& x, int order, Where where) {
+  Blame blame(where);
   if (x.rank() != 0 || !is_floating(x.dtype())) {
-    throw ShapeError("derivatives: the argument is " + x.type().str() +
-                     ", but must be a real scalar. Use jet for curves in other spaces");
+    throw ShapeError(message("derivatives",
+                             "the argument is " + x.type().str() + ", but must be a real scalar",
+                             "Use jet for curves in other spaces"));
   }
-  Arrays line(static_cast<std::size_t>(std::max(order, 0)), full(0, x.type()));
+  if (order < 0) {
+    throw Error(message("derivatives", "the order is " + std::to_string(order),
+                        "Give the highest order wanted, 0 or more"));
+  }
+  Arrays line(static_cast<std::size_t>(order), full(0, x.type()));
   if (!line.empty()) line[0] = full(1, x.type());
   return line;
 }

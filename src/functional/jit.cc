@@ -2,19 +2,36 @@
 #include <sturnus/runtime/log.h>
 
 #include <algorithm>
+#include <set>
 
 namespace sturnus::internal {
 namespace {
 
-void warn_if_huge(const Arrays& outputs, std::size_t limit) {
+void warn_if_huge(const Arrays& outputs, std::size_t limit, Where where) {
   std::size_t count = reachable(outputs).size();
   if (count <= limit) return;
-  log(LogLevel::warning, "jit: the traced program has " + std::to_string(count) +
-                             " operations, and XLA will take long to compile it. A C++ loop is "
-                             "traced once per pass: use scan or fori_loop, which are traced once");
+  Blame blame(where);
+  log(LogLevel::warning,
+      message("jit",
+              "the traced program has " + std::to_string(count) +
+                  " operations, more than the limit of " + std::to_string(limit) +
+                  ", and XLA will take long to compile it",
+              "A C++ loop is traced once per pass: use scan or fori_loop, which are traced once"));
+}
+
+// "jit (pinn.cc:41)", kept for good: there are as many as lines that jit.
+const char* lasting_name(Where where) {
+  static std::mutex mutex;
+  static auto& names = *new std::set<std::string>;
+  std::lock_guard lock(mutex);
+  return names.insert("jit" + in_parentheses(where)).first->c_str();
 }
 
 }  // namespace
+
+JitCache::JitCache(JitOptions options, Where where) : options_(std::move(options)), where_(where) {
+  if (!options_.donate.empty()) taker_ = lasting_name(where);
+}
 
 Arrays JitCache::Entry::run(const TreeScan& arguments) const {
   std::vector<const Buffer*> list;
@@ -30,7 +47,7 @@ Arrays JitCache::Entry::run(const TreeScan& arguments) const {
       list.push_back(&moved.back());
     }
   }
-  return run_checked(compiled, std::move(list), donate, graph.get());
+  return run_checked(compiled, std::move(list), donate, graph.get(), taker);
 }
 
 std::shared_ptr<const JitCache::Entry> JitCache::find(const TreeSchema& schema,
@@ -61,7 +78,7 @@ std::shared_ptr<const JitCache::Entry> JitCache::add(
     parameters = placeholders(types, "jit");
     outputs = f(parameters);
   }
-  warn_if_huge(outputs, options_.warn_above);
+  warn_if_huge(outputs, options_.warn_above, where_);
   Device device = options_.device       ? *options_.device
                   : scan.leaves.empty() ? default_device()
                                         : scan.leaf<Array>(0).device();
@@ -76,18 +93,21 @@ std::shared_ptr<const JitCache::Entry> JitCache::add(
   }
   auto entry = std::make_shared<const Entry>(Entry{def_of(schema, scan), std::move(types),
                                                    std::move(compiled), std::move(donate), like(),
-                                                   device, std::move(graph)});
+                                                   device, std::move(graph), taker_});
   std::lock_guard lock(mutex_);
   entries_.insert(entries_.begin(), entry);
   return entry;
 }
 
-Mask donor_leaves(const std::vector<int>& donate, const std::vector<std::size_t>& counts) {
+Mask donor_leaves(const std::vector<int>& donate, const std::vector<std::size_t>& counts,
+                  Where where) {
   for (int argument : donate) {
     if (argument >= 0 && static_cast<std::size_t>(argument) < counts.size()) continue;
-    throw Error("jit: donate names argument " + std::to_string(argument) +
-                ", the function is called with " + std::to_string(counts.size()) +
-                " arguments, numbered from 0. Name one of these");
+    Blame blame(where);
+    throw Error(message("jit",
+                        "donate names argument " + std::to_string(argument) +
+                            ", the number of arguments is " + std::to_string(counts.size()),
+                        "Name one of these, counted from 0"));
   }
   Mask mask;
   for (std::size_t i = 0; i < counts.size(); i++) {

@@ -35,12 +35,15 @@ class JitCache {
     std::shared_ptr<const void> like;  // a result whose leaves are filled in
     Device device;
     std::shared_ptr<const TracedGraph> graph;  // only when traced under DebugNans
+    const char* taker;                         // of donated arguments, for messages
 
     Arrays run(const TreeScan& arguments) const;
   };
 
-  explicit JitCache(JitOptions options) : options_(std::move(options)) {}
+  JitCache(JitOptions options, Where where);
   const JitOptions& options() const { return options_; }
+  /// The line that made the jitted function.
+  Where where() const { return where_; }
 
   std::shared_ptr<const Entry> find(const TreeSchema& schema, const TreeScan& scan) const;
   /// Traces and compiles f. `like` gives the result of f after it was called.
@@ -50,13 +53,16 @@ class JitCache {
 
  private:
   JitOptions options_;
+  Where where_;
+  const char* taker_ = nullptr;
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<const Entry>> entries_;  // few, the last made first
 };
 
 /// Which leaves belong to the arguments `donate`, when argument i has counts[i] leaves.
 /// Throws Error when there is no such argument.
-Mask donor_leaves(const std::vector<int>& donate, const std::vector<std::size_t>& counts);
+Mask donor_leaves(const std::vector<int>& donate, const std::vector<std::size_t>& counts,
+                  Where where);
 /// Traces f on arguments like `x`.
 Lowered lower(std::string_view name, const FlatFunction& f, const Arrays& x, const Mask& donors,
               std::vector<std::string> names);
@@ -87,8 +93,8 @@ class Compiled {
 template <class F, std::size_t... Static>
 class Jitted {
  public:
-  Jitted(F f, JitOptions options)
-      : f_(std::move(f)), cache_(std::make_shared<internal::JitCache>(std::move(options))) {}
+  Jitted(F f, JitOptions options, Where where)
+      : f_(std::move(f)), cache_(std::make_shared<internal::JitCache>(std::move(options), where)) {}
 
   template <class... Args>
   auto operator()(const Args&... args) const {
@@ -135,6 +141,9 @@ class Jitted {
   struct ArgumentTypes;
   template <std::size_t... I, class... Args>
   struct ArgumentTypes<std::index_sequence<I...>, Args...> {
+    static_assert(((Static < sizeof...(Args)) && ...),
+                  "jit<i>: there is no argument i: the function is called with fewer, numbered "
+                  "from 0");
     using type = std::tuple<ArgumentAt<I, Args>...>;
   };
   template <class Indices, class... Args>
@@ -174,7 +183,8 @@ class Jitted {
   }
   template <class Arguments>
   internal::Mask donors_of(const Arguments& arguments) const {
-    return internal::donor_leaves(cache_->options().donate, leaf_counts(arguments));
+    return internal::donor_leaves(cache_->options().donate, leaf_counts(arguments),
+                                  cache_->where());
   }
 
   F f_;
@@ -183,8 +193,8 @@ class Jitted {
 
 /// f as one compiled program; jit<1>(f) makes argument 1 static.
 template <std::size_t... Static, class F>
-Jitted<F, Static...> jit(F f, JitOptions options = {}) {
-  return Jitted<F, Static...>(std::move(f), std::move(options));
+Jitted<F, Static...> jit(F f, JitOptions options = {}, Where where = Where::here()) {
+  return Jitted<F, Static...>(std::move(f), std::move(options), where);
 }
 
 /// The traced program of f for arguments of these types.

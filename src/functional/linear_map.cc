@@ -25,6 +25,20 @@ Mask real_ones(const Arrays& x) {
   return mask;
 }
 
+void check_directions(std::string_view name, const std::string& what, const Arrays& got,
+                      const ArrayTypes& wanted, const std::vector<std::string>& paths,
+                      Where where) {
+  for (std::size_t i = 0; i < got.size(); i++) {
+    if (got[i].type() == wanted[i]) continue;
+    Blame blame(where);
+    std::string path = i < paths.size() && !paths[i].empty() ? " " + paths[i] : "";
+    throw ShapeError(message(
+        name,
+        "the " + what + path + " is " + got[i].type().str() + ", its value is " + wanted[i].str(),
+        "Give it the value's type"));
+  }
+}
+
 }  // namespace
 
 LinearMap::LinearMap(const FlatFunction& f, const Arrays& x, std::string_view name)
@@ -48,8 +62,9 @@ LinearMap::LinearMap(const FlatFunction& f, const Arrays& x, std::string_view na
   parts_ = std::move(parts);
 }
 
-Arrays LinearMap::forward(const Arrays& tangents) const {
-  check_types(name_ + ": the tangents", types_of(tangents), types_, "Give one like each argument");
+Arrays LinearMap::forward(const Arrays& tangents, const std::vector<std::string>& paths,
+                          Where where) const {
+  check_directions(name_, "tangent", tangents, types_, paths, where);
   Arrays results;
   {
     Trace trace;
@@ -60,9 +75,9 @@ Arrays LinearMap::forward(const Arrays& tangents) const {
   return settle(std::move(results));
 }
 
-Arrays LinearMap::backward(const Arrays& cotangents) const {
-  check_types(name_ + ": the cotangents", types_of(cotangents), types_of(outputs_),
-              "Give one like each result");
+Arrays LinearMap::backward(const Arrays& cotangents, const std::vector<std::string>& paths,
+                           Where where) const {
+  check_directions(name_, "cotangent", cotangents, types_of(outputs_), paths, where);
   Arrays results;
   {
     Trace trace;
@@ -133,10 +148,11 @@ Arrays second_derivatives(const Arrays& outputs, const Arrays& roots, const Arra
 
 // For each output and each x[j], `reduced` of these and x[j].
 std::vector<Arrays> second_derivatives(
-    std::string_view name, const FlatFunction& f, const Arrays& x,
+    const Caller& caller, const FlatFunction& f, const Arrays& x,
     const std::function<Array(const Array& columns, const Array& x)>& reduced) {
+  check_differentiable(x, caller);
   Trace trace;
-  Arrays roots = placeholders(types_of(x), name);
+  Arrays roots = placeholders(types_of(x), caller.name);
   Arrays outputs = f(roots);
   std::vector<Arrays> table(outputs.size());
   for (std::size_t j = 0; j < x.size(); j++) {
@@ -159,11 +175,12 @@ std::vector<Arrays> settle_table(std::vector<Arrays> table) {
 
 }  // namespace
 
-std::vector<Arrays> forward_jacobian(const FlatFunction& f, const Arrays& x) {
+std::vector<Arrays> forward_jacobian(const FlatFunction& f, const Arrays& x, const Caller& caller) {
+  check_differentiable(x, caller);
   std::vector<Arrays> table;
   {
     Trace trace;
-    LinearMap map(f, x, "jacfwd");
+    LinearMap map(f, x, caller.name);
     table.resize(map.outputs().size());
     for (std::size_t j = 0; j < x.size(); j++) {
       Arrays columns = each_alone([&map](const Arrays& dx) { return map.forward(dx); }, types_of(x),
@@ -176,11 +193,12 @@ std::vector<Arrays> forward_jacobian(const FlatFunction& f, const Arrays& x) {
   return settle_table(std::move(table));
 }
 
-std::vector<Arrays> reverse_jacobian(const FlatFunction& f, const Arrays& x) {
+std::vector<Arrays> reverse_jacobian(const FlatFunction& f, const Arrays& x, const Caller& caller) {
+  check_differentiable(x, caller);
   std::vector<Arrays> table;
   {
     Trace trace;
-    LinearMap map(f, x, "jacrev");
+    LinearMap map(f, x, caller.name);
     for (std::size_t i = 0; i < map.outputs().size(); i++) {
       const Array& output = map.outputs()[i];
       Arrays rows = each_alone([&map](const Arrays& ct) { return map.backward(ct); },
@@ -196,16 +214,16 @@ std::vector<Arrays> reverse_jacobian(const FlatFunction& f, const Arrays& x) {
   return settle_table(std::move(table));
 }
 
-std::vector<Arrays> hessian_diagonal(const FlatFunction& f, const Arrays& x) {
-  return settle_table(second_derivatives("hessian_diagonal", f, x, columns_last));
+std::vector<Arrays> hessian_diagonal(const FlatFunction& f, const Arrays& x, const Caller& caller) {
+  return settle_table(second_derivatives(caller, f, x, columns_last));
 }
 
-Arrays laplacian(const FlatFunction& f, const Arrays& x) {
+Arrays laplacian(const FlatFunction& f, const Arrays& x, const Caller& caller) {
   auto summed = [](const Array& columns, const Array&) { return sum_over(columns, {0}); };
   Arrays sums;
   {
     Trace trace;
-    for (const Arrays& parts : second_derivatives("laplacian", f, x, summed)) {
+    for (const Arrays& parts : second_derivatives(caller, f, x, summed)) {
       Array sum;
       for (const Array& part : parts) sum = add_tangents(sum, part);
       sums.push_back(sum);

@@ -73,18 +73,6 @@ Arrays all_mapped(Arrays values, const Mask& mask, const Mask& wanted, std::int6
   return values;
 }
 
-void check_types(const std::string& what, const ArrayTypes& got, const ArrayTypes& wanted,
-                 std::string_view advice) {
-  if (got == wanted) return;
-  auto list = [](const ArrayTypes& types) {
-    std::string text;
-    for (const ArrayType& type : types) text += (text.empty() ? "" : ", ") + type.str();
-    return "(" + text + ")";
-  };
-  throw ShapeError(what + " are " + list(got) + ", but must be " + list(wanted) + where_text() +
-                   ". " + std::string(advice));
-}
-
 ArrayTypes mapped_types(ArrayTypes types, const Mask& mask, std::int64_t n) {
   for (std::size_t i = 0; i < types.size(); i++) {
     if (mask[i]) types[i].shape.insert(types[i].shape.begin(), n);

@@ -27,9 +27,6 @@ std::vector<std::size_t> places(const Arrays& some, const Arrays& all);
 Arrays or_zeros(Arrays tangents, const ArrayTypes& types);
 /// Values of which `mask` marks those with a mapped axis 0; those that `wanted` marks get one.
 Arrays all_mapped(Arrays values, const Mask& mask, const Mask& wanted, std::int64_t n);
-/// Throws ShapeError unless the types are those that are wanted. `what` names the list.
-void check_types(const std::string& what, const ArrayTypes& got, const ArrayTypes& wanted,
-                 std::string_view advice);
 /// Types of mapped values, which `mask` marks, from those of one problem.
 ArrayTypes mapped_types(ArrayTypes types, const Mask& mask, std::int64_t n);
 /// Marks the series that move: that have more than their coefficient 0.

@@ -19,7 +19,7 @@ struct ScanResult {
 };
 
 /// carry, y = body(carry, x[i]) for i = 0, ..., length - 1 (backwards when `reverse`); the ys are
-/// stacked along a new axis 0. `carried` is the number of carried values.
+/// stacked along a new axis 0.
 ScanResult scan(std::string_view name, const FlatFunction& body, const Arrays& start,
                 const Arrays& xs, std::int64_t length, bool reverse,
                 const std::vector<std::string>& paths, Where where);
@@ -36,10 +36,11 @@ void check_carry(std::string_view loop, const ArrayTypes& in, const ArrayTypes& 
                  const std::vector<std::string>& paths);
 
 /// Running combinations along axis 0; `combine` takes the leaves of two trees, one after the other.
-Arrays associative_scan(const FlatFunction& combine, const Arrays& xs, bool reverse);
+Arrays associative_scan(const FlatFunction& combine, const Arrays& xs, bool reverse,
+                        const std::vector<std::string>& paths, Where where);
 
 /// The common extent of axis 0. Throws ShapeError when there is none.
-std::int64_t common_length(std::string_view function, const Arrays& xs, Where where = {});
+std::int64_t common_length(std::string_view function, const Arrays& xs, Where where);
 /// lower, lower + 1, ..., upper - 1 as i32.
 Array counting(std::int64_t lower, std::int64_t upper);
 Array is_below(const Array& i, const Array& end);

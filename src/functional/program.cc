@@ -48,7 +48,8 @@ Program Lowered::compile(std::optional<Device> device) const {
 Arrays Program::run(const Arrays& arguments) const {
   std::vector<const Buffer*> list;
   for (const Array& argument : arguments) list.push_back(&argument.buffer());
-  return internal::run_checked(compiled_, std::move(list), donate_, graph_.get());
+  return internal::run_checked(compiled_, std::move(list), donate_, graph_.get(),
+                               "a compiled program");
 }
 
 std::string Program::optimized() const {

@@ -26,8 +26,10 @@ Arrays unravel_leaves(const Array& vector, const ArrayTypes& types) {
   std::int64_t total = 0;
   for (const ArrayType& type : types) total += type.size();
   if (vector.shape() != Shape{total}) {
-    throw ShapeError("ravel: the tree is made of " + std::to_string(total) +
-                     " elements, the vector is " + vector.type().str() + where_text());
+    throw ShapeError(message("ravel",
+                             "the tree is made of " + std::to_string(total) +
+                                 " elements, the vector is " + vector.type().str(),
+                             "Give a vector like the one that ravel gave"));
   }
   Arrays leaves;
   {

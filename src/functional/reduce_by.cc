@@ -19,9 +19,9 @@ class OnArrays {
     roots_ = placeholders({scalar, scalar}, function);
     result_ = combine(roots_[0], roots_[1]);
     if (result_.type() != scalar) {
-      throw ShapeError(std::string(function) + ": combine returns " + result_.type().str() +
-                       " for two " + scalar.str() + where_text() + ". Make it return " +
-                       scalar.str());
+      throw ShapeError(
+          message(function, "combine returns " + result_.type().str() + " for two " + scalar.str(),
+                  "Make it return " + scalar.str()));
     }
   }
 
@@ -51,8 +51,9 @@ Array reduce(Operand operand, Operand init, const std::function<Array(Array, Arr
   Array x = internal::to_array(operand);
   Array start = internal::converted(internal::to_array(init, x.dtype()), x.dtype());
   if (start.rank() != 0) {
-    throw ShapeError("reduce: init is " + start.type().str() + ", but must be a scalar" +
-                     internal::where_text());
+    throw ShapeError(internal::message("reduce",
+                                       "init is " + start.type().str() + ", but must be a scalar",
+                                       "Give one value; combine acts on elements"));
   }
   Axes axes = over.axes ? internal::checked_axes("reduce", x.type(), *over.axes)
                         : internal::iota_axes(x.rank());

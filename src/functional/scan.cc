@@ -28,8 +28,7 @@ ScanResult make_scan(const std::function<Arrays(const Arrays& carry, const Array
   Arrays carry = placeholders(types_of(start), name);
   Arrays slices = placeholders(slice_types(xs), name);
   Arrays outputs = f(carry, slices);
-  std::optional<Blame> blame;
-  if (where.line != 0) blame.emplace(where);
+  Blame blame(where);
   check_carry(name, types_of(start), types_of(part(outputs, 0, start.size())), paths);
   if (length == 0) {
     Arrays none;
@@ -283,16 +282,14 @@ std::int64_t common_length(std::string_view function, const Arrays& xs, Where wh
   for (const Array& x : xs) {
     std::int64_t extent = x.rank() == 0 ? -1 : x.shape()[0];
     if (extent < 0 || (length && *length != extent)) {
-      throw ShapeError(std::string(function) + ": " + x.type().str() +
-                       " cannot be taken apart along " + "axis 0" +
-                       (length ? " in " + std::to_string(*length) + " steps" : "") + where_text() +
-                       ". Give all xs the same extent there");
+      throw ShapeError(message(function,
+                               x.type().str() + " cannot be taken apart along axis 0" +
+                                   (length ? " in " + std::to_string(*length) + " steps" : ""),
+                               "Give all xs the same extent there"));
     }
     length = extent;
   }
-  if (!length)
-    throw ShapeError(std::string(function) + ": xs has no arrays" + where_text() +
-                     ". Use fori_loop");
+  if (!length) throw ShapeError(message(function, "xs has no arrays", "Use fori_loop"));
   return *length;
 }
 

@@ -48,25 +48,33 @@ Array move_axis(const Array& x, std::int64_t from, std::int64_t to) {
 
 Arrays vmap(const FlatFunction& f, const Arrays& x, const std::vector<std::int64_t>& in_axes,
             const std::function<std::vector<std::int64_t>()>& out_axes,
-            const std::string& axis_name) {
+            const std::string& axis_name, const Caller& caller) {
   std::optional<std::int64_t> n;
+  std::size_t first = 0;  // of the mapped leaves
   Arrays results;
   {
     Trace trace;
     Arrays arguments, roots, values;
+    std::optional<Blame> blame(caller.where);
     for (std::size_t i = 0; i < x.size(); i++) {
       if (in_axes[i] == unmapped) {
         arguments.push_back(x[i]);
         continue;
       }
-      std::int64_t axis = checked_axis("vmap", x[i].type(), in_axes[i]);
+      bool there = in_axes[i] >= -x[i].rank() && in_axes[i] < x[i].rank();
+      std::int64_t axis = checked_axis(there ? "vmap" : "vmap, in_axes of " + caller.leaf_name(i),
+                                       x[i].type(), in_axes[i]);
       ArrayType type = x[i].type();
       std::int64_t extent = type.shape[static_cast<std::size_t>(axis)];
       if (n && *n != extent) {
-        throw ShapeError("vmap: axis " + std::to_string(axis) + " of " + type.str() +
-                         " has extent " + std::to_string(extent) + ", another mapped axis has " +
-                         std::to_string(*n) + ". All mapped axes must be equally long");
+        throw ShapeError(message("vmap",
+                                 "the mapped axis of " + caller.leaf_name(i) + ", " + type.str() +
+                                     ", has extent " + std::to_string(extent) + ", that of " +
+                                     caller.leaf_name(first) + ", " + x[first].type().str() +
+                                     ", has extent " + std::to_string(*n),
+                                 "Map axes of one extent, or pass an argument whole with none"));
       }
+      if (!n) first = i;
       n = extent;
       type.shape.erase(type.shape.begin() + axis);
       arguments.push_back(placeholder(type, "vmap"));
@@ -74,8 +82,10 @@ Arrays vmap(const FlatFunction& f, const Arrays& x, const std::vector<std::int64
       values.push_back(move_axis(x[i], axis, 0));
     }
     if (!n) {
-      throw ShapeError("vmap: no argument is mapped. Give at least one of in_axes an axis");
+      throw ShapeError(message("vmap", "no argument is mapped: in_axes is none for all arrays",
+                               "Give at least one of in_axes an axis"));
     }
+    blame.reset();  // what f does is charged to its own lines
     Arrays outputs;
     if (axis_name.empty()) {
       outputs = f(arguments);
@@ -87,15 +97,19 @@ Arrays vmap(const FlatFunction& f, const Arrays& x, const std::vector<std::int64
     }
     Mask mapped;
     results = spread(outputs, roots, values, *n, mapped);
+    blame.emplace(caller.where);
     std::vector<std::int64_t> to = out_axes();
     for (std::size_t i = 0; i < results.size(); i++) {
       if (to[i] == unmapped) {
         if (!mapped[i]) continue;
-        throw ShapeError("vmap: out_axes passes a result of type " + outputs[i].type().str() +
-                         " whole, but it differs along the mapped axis. Give it an axis");
+        throw ShapeError(message("vmap",
+                                 "out_axes passes a result of type " + outputs[i].type().str() +
+                                     " whole, but it differs along the mapped axis",
+                                 "Give it an axis"));
       }
       results[i] = with_mapped_axis(results[i], mapped[i], *n);
-      results[i] = move_axis(results[i], 0, checked_axis("vmap", results[i].type(), to[i]));
+      results[i] =
+          move_axis(results[i], 0, checked_axis("vmap, out_axes", results[i].type(), to[i]));
     }
   }
   return settle(std::move(results));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sturnus/functional/graph.h>
+#include <sturnus/functional/tree_def.h>
 
 #include <functional>
 #include <memory>
@@ -14,6 +15,17 @@
 namespace sturnus::internal {
 
 using FlatFunction = std::function<Arrays(const Arrays&)>;
+
+/// Who transforms, for messages: the transform's name, the line that asks for it, and the trees of
+/// the arguments that are transformed, by their numbers.
+struct Caller {
+  std::string_view name;
+  Where where;
+  std::vector<std::pair<std::size_t, TreeDef>> arguments = {};
+
+  /// "argument 1 .net[0].w" for leaf `i` of all arguments.
+  std::string leaf_name(std::size_t i) const;
+};
 
 /// Values and tangents of `outputs`; a null tangent is zero.
 struct Duals {
@@ -41,23 +53,23 @@ std::vector<Series> push_series(const Arrays& outputs, const Arrays& roots,
                                 const std::vector<Series>& series, std::size_t order);
 
 /// f and its directional derivative: results, then tangents.
-Duals jvp(const FlatFunction& f, const Arrays& x, const Arrays& tangents);
+Duals jvp(const FlatFunction& f, const Arrays& x, const Arrays& tangents, const Caller& caller);
 
 /// f along the curve with the derivatives `derivatives`[k - 1] of order k = 1, 2, ... at x: f's
 /// results, and their derivatives along the curve of the same orders.
 Arrays jet(const FlatFunction& f, const Arrays& x, const std::vector<Arrays>& derivatives,
-           std::vector<Arrays>& result_derivatives);
+           std::vector<Arrays>& result_derivatives, const Caller& caller);
 
 /// Derivatives of order 1 to `order` of t = x: 1, 0, 0, ... Throws ShapeError unless x is a real
-/// scalar.
-Arrays straight_line(const Array& x, int order);
+/// scalar, Error when the order is negative.
+Arrays straight_line(const Array& x, int order, Where where);
 
 struct ValueAndGrad {
   Arrays outputs;  // of f: the value, then whatever else it returned
   Arrays gradient;
 };
-/// The first result of f, which must be a real scalar, and its gradient. `name` is for messages.
-ValueAndGrad value_and_grad(const FlatFunction& f, const Arrays& x, std::string_view name);
+/// The first result of f, which must be a real scalar, and its gradient.
+ValueAndGrad value_and_grad(const FlatFunction& f, const Arrays& x, const Caller& caller);
 
 /// The derivative of a function at a point, as a linear map of tangents, and its transpose. What
 /// does not depend on the tangents is computed once, when the map is made.
@@ -66,8 +78,11 @@ class LinearMap {
   LinearMap(const FlatFunction& f, const Arrays& x, std::string_view name);
   /// The values of f at x.
   const Arrays& outputs() const { return outputs_; }
-  Arrays forward(const Arrays& tangents) const;
-  Arrays backward(const Arrays& cotangents) const;
+  /// The paths name the tangents and cotangents in messages, the line is the one that gives them.
+  Arrays forward(const Arrays& tangents, const std::vector<std::string>& paths = {},
+                 Where where = {}) const;
+  Arrays backward(const Arrays& cotangents, const std::vector<std::string>& paths = {},
+                  Where where = {}) const;
 
  private:
   struct Parts;
@@ -79,12 +94,14 @@ class LinearMap {
 
 /// The derivative of output i of f by x[j] at [i][j], with the axes of the output before those of
 /// x[j]; one column, or one row, of it at a time.
-std::vector<Arrays> forward_jacobian(const FlatFunction& f, const Arrays& x);
-std::vector<Arrays> reverse_jacobian(const FlatFunction& f, const Arrays& x);
+std::vector<Arrays> forward_jacobian(const FlatFunction& f, const Arrays& x, const Caller& caller);
+std::vector<Arrays> reverse_jacobian(const FlatFunction& f, const Arrays& x, const Caller& caller);
 /// The second derivative of output i by each element of x[j] at [i][j], shaped like a Jacobian.
-std::vector<Arrays> hessian_diagonal(const FlatFunction& f, const Arrays& x);
+std::vector<Arrays> hessian_diagonal(const FlatFunction& f, const Arrays& x, const Caller& caller);
 /// The sum of the second derivatives of each output by all elements of x.
-Arrays laplacian(const FlatFunction& f, const Arrays& x);
+Arrays laplacian(const FlatFunction& f, const Arrays& x, const Caller& caller);
+/// Throws DtypeError unless all arguments are floating point or complex.
+void check_differentiable(const Arrays& x, const Caller& caller);
 
 inline constexpr std::int64_t unmapped = INT64_MIN;
 /// f for each index along the axes `in_axes` of x; `unmapped` passes x whole. `out_axes` is asked,
@@ -92,7 +109,7 @@ inline constexpr std::int64_t unmapped = INT64_MIN;
 /// `axis_name`, if that is not empty.
 Arrays vmap(const FlatFunction& f, const Arrays& x, const std::vector<std::int64_t>& in_axes,
             const std::function<std::vector<std::int64_t>()>& out_axes,
-            const std::string& axis_name = {});
+            const std::string& axis_name, const Caller& caller);
 /// `x` with axis `from` moved to position `to`.
 Array move_axis(const Array& x, std::int64_t from, std::int64_t to);
 

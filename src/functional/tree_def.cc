@@ -259,10 +259,11 @@ std::string first_difference(std::string_view a_name, const TreeDef& a, std::str
 }
 
 void require_same_structure(std::string_view function, std::string_view a_name, const TreeDef& a,
-                            std::string_view b_name, const TreeDef& b) {
+                            std::string_view b_name, const TreeDef& b, std::string_view line) {
   if (a == b) return;
-  throw TreeError(std::string(function) + ": " + first_difference(a_name, a, b_name, b) +
-                  ". Give both the same structure.");
+  std::string place = line.empty() ? "" : " (" + std::string(line) + ")";
+  throw TreeError(std::string(function) + ": " + first_difference(a_name, a, b_name, b) + place +
+                  ". Give both the same structure");
 }
 
 void require_leaf_count(std::string_view function, const TreeDef& def, std::size_t given) {
@@ -272,7 +273,7 @@ void require_leaf_count(std::string_view function, const TreeDef& def, std::size
                         ", given: " + std::to_string(given);
   if (given < def.leaf_count())
     message += "; the first without one is " + subject(def.leaf_paths()[given]);
-  throw TreeError(message + ". Give as many leaves as tree_leaves of such a tree returns.");
+  throw TreeError(message + ". Give as many leaves as tree_leaves of such a tree returns");
 }
 
 }  // namespace sturnus

@@ -94,9 +94,10 @@ std::ostream& operator<<(std::ostream& out, const TreeDef& def);
 std::string first_difference(std::string_view a_name, const TreeDef& a, std::string_view b_name,
                              const TreeDef& b);
 
-/// Throws a TreeError in the name of `function` that says where the structures first differ.
+/// Throws a TreeError in the name of `function` that says where the structures first differ. `line`
+/// is the one that gives them, "pinn.cc:41", if known.
 void require_same_structure(std::string_view function, std::string_view a_name, const TreeDef& a,
-                            std::string_view b_name, const TreeDef& b);
+                            std::string_view b_name, const TreeDef& b, std::string_view line = {});
 
 /// Throws a TreeError in the name of `function` unless `given` is the number of leaves.
 void require_leaf_count(std::string_view function, const TreeDef& def, std::size_t given);

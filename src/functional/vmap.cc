@@ -20,7 +20,7 @@ bool leads_into(std::string_view path, std::string_view part) {
 
 }  // namespace
 
-std::vector<std::int64_t> MapAxis::of_leaves(std::string_view what, const TreeDef& tree) const {
+std::vector<std::int64_t> MapAxis::of_leaves(const std::string& what, const TreeDef& tree) const {
   auto number = [](const std::optional<int>& axis) {
     return axis ? std::int64_t{*axis} : internal::unmapped;
   };
@@ -38,29 +38,50 @@ std::vector<std::int64_t> MapAxis::of_leaves(std::string_view what, const TreeDe
     }
     if (found) continue;
     std::string known;
-    for (const std::string& path : paths) known += (known.empty() ? "" : ", ") + path;
-    throw TreeError("vmap: " + std::string(what) + " names " + part +
-                    ", which leads to no array of the tree. Name a part of one of " + known);
+    for (const std::string& path : paths) {
+      if (!path.empty()) known += (known.empty() ? "" : ", ") + path;
+    }
+    throw TreeError(internal::message(
+        "vmap", what + " names " + part + ", which leads to no array of the tree " + tree.str(),
+        known.empty() ? "Give one axis for the whole tree" : "Name a part of one of " + known));
   }
   return axes;
 }
 
 namespace internal {
+namespace {
 
-std::vector<std::int64_t> leaf_axes(const std::vector<MapAxis>& in_axes,
-                                    const std::vector<TreeDef>& arguments) {
+// The axes of all leaves of the arguments.
+std::vector<std::int64_t> leaf_axes(const std::vector<MapAxis>& in_axes, const Caller& caller) {
+  const auto& arguments = caller.arguments;
   if (!in_axes.empty() && in_axes.size() != arguments.size()) {
-    throw ShapeError("vmap: in_axes has " + std::to_string(in_axes.size()) +
-                     " entries, the function is called with " + std::to_string(arguments.size()) +
-                     " arguments. Give one entry per argument");
+    throw ShapeError(message("vmap",
+                             "in_axes has " + std::to_string(in_axes.size()) +
+                                 " entries, the number of arguments is " +
+                                 std::to_string(arguments.size()),
+                             "Give one entry per argument"));
   }
   std::vector<std::int64_t> axes;
   for (std::size_t i = 0; i < arguments.size(); i++) {
     MapAxis axis = in_axes.empty() ? MapAxis(0) : in_axes[i];
-    std::vector<std::int64_t> own = axis.of_leaves("in_axes", arguments[i]);
+    std::string what = "in_axes of argument " + std::to_string(i);
+    std::vector<std::int64_t> own = axis.of_leaves(what, arguments[i].second);
     axes.insert(axes.end(), own.begin(), own.end());
   }
   return axes;
+}
+
+}  // namespace
+
+Arrays vmap(const FlatFunction& f, const Arrays& x, const VmapOptions& options,
+            const std::function<TreeDef()>& result, const Caller& caller) {
+  std::vector<std::int64_t> in_axes;
+  {
+    Blame blame(caller.where);
+    in_axes = leaf_axes(options.in_axes, caller);
+  }
+  auto out_axes = [&] { return options.out_axes.of_leaves("out_axes", result()); };
+  return vmap(f, x, in_axes, out_axes, options.axis_name, caller);
 }
 
 }  // namespace internal

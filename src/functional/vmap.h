@@ -4,6 +4,7 @@
 #include <sturnus/functional/collective.h>
 #include <sturnus/functional/flat.h>
 
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -23,8 +24,9 @@ class MapAxis {
   MapAxis(std::nullopt_t) {}
   friend MapAxis by_path(std::initializer_list<std::pair<std::string, std::optional<int>>> axes);
 
-  /// One axis per leaf of the tree. Throws TreeError when a path leads to no leaf.
-  std::vector<std::int64_t> of_leaves(std::string_view what, const TreeDef& tree) const;
+  /// One axis per leaf of the tree. Throws TreeError when a path leads to no leaf; `what` names the
+  /// axes in messages.
+  std::vector<std::int64_t> of_leaves(const std::string& what, const TreeDef& tree) const;
 
  private:
   std::optional<int> axis_;
@@ -45,26 +47,23 @@ struct VmapOptions {
 
 namespace internal {
 
-/// The axes of all leaves of the arguments. Throws ShapeError unless in_axes has one entry each.
-std::vector<std::int64_t> leaf_axes(const std::vector<MapAxis>& in_axes,
-                                    const std::vector<TreeDef>& arguments);
+/// `f` for each index along axes of the arguments' leaves `x`; `result` gives the tree of what f
+/// returned.
+Arrays vmap(const FlatFunction& f, const Arrays& x, const VmapOptions& options,
+            const std::function<TreeDef()>& result, const Caller& caller);
 
 }  // namespace internal
 
 /// A function that applies f to each index along an axis of its arguments, in one program.
 /// Throws ShapeError when mapped axes differ in length or in_axes does not fit the arguments.
 template <class F>
-auto vmap(F f, VmapOptions options = {}) {
-  return [f = std::move(f), options = std::move(options)](const auto&... args) {
+auto vmap(F f, VmapOptions options = {}, Where where = Where::here()) {
+  return [f = std::move(f), options = std::move(options), where](const auto&... args) {
     auto arguments = internal::to_arguments(args...);
-    std::vector<TreeDef> trees = std::apply(
-        [](const auto&... tree) { return std::vector<TreeDef>{tree_structure(tree)...}; },
-        arguments);
     internal::Flat flat(f, arguments);
     Arrays results = internal::vmap(
-        flat.function(), flat.leaves(), internal::leaf_axes(options.in_axes, trees),
-        [&] { return options.out_axes.of_leaves("out_axes", tree_structure(flat.like())); },
-        options.axis_name);
+        flat.function(), flat.leaves(), options, [&] { return tree_structure(flat.like()); },
+        internal::caller("vmap", where, arguments));
     return flat.result(results);
   };
 }

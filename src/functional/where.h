@@ -13,7 +13,8 @@ struct Where {
   static constexpr Where here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return {file, line};
   }
-  /// "pinn.cc:41", the file without its folders; empty when unknown.
+  /// "pinn.cc:41", the file without its folders; empty when unknown, as for calls that the standard
+  /// library makes.
   std::string str() const;
 };
 

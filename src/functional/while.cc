@@ -4,8 +4,6 @@
 #include <sturnus/functional/tree_def.h>
 #include <sturnus/ops/reduce.h>
 
-#include <optional>
-
 #include "src/functional/body.h"
 #include "src/functional/lists.h"
 #include "src/ops/elementwise.h"
@@ -15,15 +13,17 @@ namespace sturnus::internal {
 void check_carry(std::string_view loop, const ArrayTypes& in, const ArrayTypes& out,
                  const std::vector<std::string>& paths) {
   if (in.size() != out.size()) {
-    throw TreeError(std::string(loop) + ": the carry has " + std::to_string(in.size()) +
-                    " arrays going in and " + std::to_string(out.size()) + " coming out" +
-                    where_text() + ". Make both the same tree");
+    throw TreeError(message(loop,
+                            "the carry has " + std::to_string(in.size()) + " arrays going in and " +
+                                std::to_string(out.size()) + " coming out",
+                            "Make both the same tree"));
   }
   for (std::size_t i = 0; i < in.size(); i++) {
     if (in[i] == out[i]) continue;
     std::string path = i < paths.size() && !paths[i].empty() ? " " + paths[i] : "";
-    throw ShapeError(std::string(loop) + ": carry out" + path + " is " + out[i].str() +
-                     ", carry in is " + in[i].str() + where_text() + ". Make both the same type");
+    throw ShapeError(
+        message(loop, "carry out" + path + " is " + out[i].str() + ", carry in is " + in[i].str(),
+                "Make both the same type"));
   }
 }
 
@@ -39,8 +39,8 @@ struct While {
   ArrayTypes infer(const Arrays& x) const { return types_of(carry(x)); }
   Arrays jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const;
   Arrays transpose(const Arrays&, const Arrays&, const Mask&) const {
-    throw Error("while_loop: reverse mode needs to know how many iterations there are" +
-                where_text() + ". Use scan, or fori_loop with fixed bounds, or forward mode (jvp)");
+    throw Error(message("while_loop", "reverse mode needs to know how many iterations there are",
+                        "Use scan, or fori_loop with fixed bounds, or forward mode (jvp)"));
   }
   Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
   std::vector<Series> jet(const std::vector<Series>& x) const;
@@ -66,12 +66,11 @@ Arrays make_while(const FlatFunction& condition, const FlatFunction& body, const
   Arrays roots = placeholders(types_of(start), "while_loop");
   Arrays go_on = condition(roots);
   Arrays next = body(roots);
-  std::optional<Blame> blame;
-  if (where.line != 0) blame.emplace(where);
-  if (go_on.size() != 1 || go_on[0].type() != ArrayType{DType::boolean, {}}) {
-    throw ShapeError("while_loop: the condition gives " +
-                     (go_on.empty() ? "nothing" : go_on[0].type().str()) +
-                     ", but must give one bool[]" + where_text() + ". Reduce it with any or all");
+  Blame blame(where);
+  if (go_on[0].type() != ArrayType{DType::boolean, {}}) {
+    throw ShapeError(message(
+        "while_loop", "the condition gives " + go_on[0].type().str() + ", but must give bool[]",
+        "Compare it, and reduce it with any or all"));
   }
   check_carry("while_loop", types_of(start), types_of(next), paths);
   Closed closed_condition = close(go_on, roots);
@@ -142,7 +141,7 @@ Arrays While::batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
       [&](const Arrays& all) {
         Mask is_mapped;
         Arrays result = go_on(all, is_mapped);
-        if (is_mapped[0]) result[0] = max(result[0]);  // while any of them goes on
+        if (is_mapped[0]) result[0] = sturnus::any(result[0]);  // while any of them goes on
         return result;
       },
       [&](const Arrays& all) {

@@ -218,6 +218,14 @@ struct StopGradient {
   void lower(Emitter& emitter, const Node& node) const { emitter.pass_through(node); }
 };
 
+// Integers are whole already.
+Array rounded(std::string_view name, const char* hlo, const Operand& operand) {
+  Blame blame(operand.where);
+  Array x = to_array(operand);
+  require_order(name, x.type());
+  return is_floating(x.dtype()) ? stepwise(hlo, x) : x;
+}
+
 }  // namespace
 }  // namespace internal
 
@@ -252,7 +260,7 @@ Array operator/(Operand a, Operand b) {
 }
 
 Array operator%(Operand a, Operand b) {
-  return internal::make_promoted(internal::Remainder{}, "remainder", a, b);
+  return internal::make_ordered(internal::Remainder{}, "remainder", a, b);
 }
 
 Array floor_divide(Operand a, Operand b) {
@@ -303,19 +311,21 @@ Array abs(Operand x) {
   return internal::make(internal::Abs{}, {internal::to_array(x)});
 }
 Array sign(Operand x) {
-  Array y = internal::to_array(x);
-  if (!is_complex(y.dtype())) return internal::stepwise("sign", x);
   Blame blame(x.where);
+  Array y = internal::to_array(x);
+  if (!is_complex(y.dtype())) return internal::stepwise("sign", y);
   Array length = abs(y);
   return y / where(length == 0.0, 1.0, length);
 }
-Array floor(Operand x) { return internal::stepwise("floor", x); }
-Array ceil(Operand x) { return internal::stepwise("ceil", x); }
-Array round(Operand x) { return internal::stepwise("round_nearest_even", x); }
+Array floor(Operand x) { return internal::rounded("floor", "floor", x); }
+Array ceil(Operand x) { return internal::rounded("ceil", "ceil", x); }
+Array round(Operand x) { return internal::rounded("round", "round_nearest_even", x); }
 
 Array trunc(Operand x) {
   Blame blame(x.where);
   Array y = internal::to_array(x);
+  internal::require_order("trunc", y.type());
+  if (!is_floating(y.dtype())) return y;
   Array up = ceil(y), down = floor(y);
   return where(y < 0.0, up, down);
 }

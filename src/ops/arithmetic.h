@@ -36,6 +36,7 @@ Array clamp(Operand low, Operand x, Operand high);
 Array abs(Operand x);
 /// -1, 0 or 1; z / |z| for complex z. StableHLO: sign.
 Array sign(Operand x);
+/// To whole numbers; integers are returned as they are.
 Array floor(Operand x);
 Array ceil(Operand x);
 /// Towards 0.

@@ -76,5 +76,11 @@ inline std::int64_t product(const Shape& shape) {
 std::int64_t checked_axis(std::string_view function, const ArrayType& type, std::int64_t axis);
 /// The same for a list, sorted; throws ShapeError also when one occurs twice.
 Axes checked_axes(std::string_view function, const ArrayType& type, const Axes& axes);
+/// Throws ShapeError when there is nothing along the axes: for functions that choose an element.
+void require_elements(std::string_view function, const ArrayType& type, const Axes& axes);
+/// Throws DtypeError for complex numbers.
+void require_order(std::string_view function, const ArrayType& type);
+/// The shape. Throws ShapeError when an extent is negative.
+const Shape& checked_shape(std::string_view function, const Shape& shape);
 
 }  // namespace sturnus::internal

@@ -13,20 +13,33 @@ struct Bitcast {
   DType dtype;
   ArrayType infer(const Arrays& x) const {
     if (size_of(x[0].dtype()) != size_of(dtype)) {
-      throw DtypeError("bitcast: " + x[0].type().str() + " and " + std::string(name_of(dtype)) +
-                       " have elements of different sizes" + where_text());
+      throw DtypeError(message("bitcast",
+                               x[0].type().str() + " and " + std::string(name_of(dtype)) +
+                                   " have elements of different sizes",
+                               "Choose a type of the same size, or use convert"));
     }
     return {dtype, x[0].shape()};
   }
 };
 
+// Throws DtypeError unless x has bits to work on.
+const Array& checked_bits(std::string_view name, const Array& x) {
+  if (is_integer(x.dtype()) || x.dtype() == DType::boolean) return x;
+  throw DtypeError(message(
+      name, "operands are " + x.type().str() + ", but bits and logic are of bool and integers",
+      "Compare or convert them first, or use logical_and and its kin"));
+}
+
 Array bitwise(const char* hlo, const Operand& a, const Operand& b) {
-  Array result = make_promoted(Stepwise{hlo}, hlo, a, b);
-  if (is_inexact(result.dtype())) {
-    throw DtypeError(std::string(hlo) + ": operands are " + result.type().str() +
-                     "; bits and logic are of bool and integers");
-  }
-  return result;
+  Blame blame(a.where);
+  auto [x, y] = promote(hlo, a, b);
+  checked_bits(hlo, x);
+  return make(Stepwise{hlo}, {x, y});
+}
+
+Array bitwise_not(const Operand& x) {
+  Blame blame(x.where);
+  return make(Stepwise{"not"}, {checked_bits("not", to_array(x))});
 }
 
 Array truth(const Operand& x) {
@@ -43,8 +56,8 @@ using internal::truth;
 Array operator&(Operand a, Operand b) { return internal::bitwise("and", a, b); }
 Array operator|(Operand a, Operand b) { return internal::bitwise("or", a, b); }
 Array operator^(Operand a, Operand b) { return internal::bitwise("xor", a, b); }
-Array operator~(Operand x) { return internal::stepwise("not", x); }
-Array operator!(Operand x) { return internal::stepwise("not", x); }
+Array operator~(Operand x) { return internal::bitwise_not(x); }
+Array operator!(Operand x) { return internal::bitwise_not(x); }
 
 Array logical_and(Operand a, Operand b) {
   Blame blame(a.where);

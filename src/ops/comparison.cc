@@ -52,8 +52,12 @@ struct IsFinite {
   ArrayType infer(const Arrays& x) const { return {DType::boolean, x[0].shape()}; }
 };
 
-Array compare(const char* direction, const Operand& a, const Operand& b) {
+Array equality(const char* direction, const Operand& a, const Operand& b) {
   return make_promoted(Compare{direction}, "compare", a, b);
+}
+
+Array order(const char* direction, const Operand& a, const Operand& b) {
+  return make_ordered(Compare{direction}, "compare", a, b);
 }
 
 }  // namespace
@@ -61,18 +65,18 @@ Array compare(const char* direction, const Operand& a, const Operand& b) {
 
 using internal::Blame;
 
-Array operator==(Operand a, Operand b) { return internal::compare("EQ", a, b); }
-Array operator!=(Operand a, Operand b) { return internal::compare("NE", a, b); }
-Array operator<(Operand a, Operand b) { return internal::compare("LT", a, b); }
-Array operator<=(Operand a, Operand b) { return internal::compare("LE", a, b); }
-Array operator>(Operand a, Operand b) { return internal::compare("GT", a, b); }
-Array operator>=(Operand a, Operand b) { return internal::compare("GE", a, b); }
+Array operator==(Operand a, Operand b) { return internal::equality("EQ", a, b); }
+Array operator!=(Operand a, Operand b) { return internal::equality("NE", a, b); }
+Array operator<(Operand a, Operand b) { return internal::order("LT", a, b); }
+Array operator<=(Operand a, Operand b) { return internal::order("LE", a, b); }
+Array operator>(Operand a, Operand b) { return internal::order("GT", a, b); }
+Array operator>=(Operand a, Operand b) { return internal::order("GE", a, b); }
 
 Array maximum(Operand a, Operand b) {
-  return internal::make_promoted(internal::Choose{true}, "maximum", a, b);
+  return internal::make_ordered(internal::Choose{true}, "maximum", a, b);
 }
 Array minimum(Operand a, Operand b) {
-  return internal::make_promoted(internal::Choose{false}, "minimum", a, b);
+  return internal::make_ordered(internal::Choose{false}, "minimum", a, b);
 }
 Array clamp(Operand low, Operand x, Operand high) {
   Blame blame(x.where);

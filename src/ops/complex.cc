@@ -27,8 +27,9 @@ struct Complex {
   ArrayType infer(const Arrays& x) const {
     ArrayType type = common_type(name, x);
     if (complex_type(type.dtype) == type.dtype) {
-      throw DtypeError("make_complex: the parts are " + type.str() + ", but must be f32 or f64" +
-                       where_text());
+      throw DtypeError(message("make_complex",
+                               "the parts are " + type.str() + ", but must be of f32 or f64",
+                               "Convert them first"));
     }
     return {complex_type(type.dtype), type.shape};
   }

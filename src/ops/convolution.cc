@@ -57,24 +57,28 @@ std::string Convolution::attributes() const {
 ArrayType Convolution::infer(const Arrays& x) const {
   const Shape &from = x[0].shape(), &kernel = x[1].shape();
   auto fail = [&](const std::string& what) {
-    throw ShapeError("convolution: " + what + " (" + x[0].type().str() + ", kernel " +
-                     x[1].type().str() + ", " + std::to_string(groups) + " groups)" + where_text());
+    throw ShapeError(message("convolution",
+                             "x is " + x[0].type().str() + ", the kernel " + x[1].type().str() +
+                                 ", in " + std::to_string(groups) +
+                                 (groups == 1 ? " group" : " groups"),
+                             what));
   };
   if (x[0].dtype() != x[1].dtype()) {
-    throw DtypeError("convolution: operands are " + x[0].type().str() + " and " +
-                     x[1].type().str() + where_text());
+    throw DtypeError(message("convolution",
+                             "operands are " + x[0].type().str() + " and " + x[1].type().str(),
+                             "Convert one of them"));
   }
   std::size_t rank = strides.size() + 2;
   if (from.size() != rank || kernel.size() != rank) {
-    fail("both need a batch and a feature axis, then the spatial axes");
+    fail("Give x batch and feature axes, the kernel both feature axes, then both the spatial axes");
   }
   if (groups < 1 || from[1] != kernel[1] * groups || kernel[0] % groups != 0) {
-    fail("the numbers of features do not fit");
+    fail("Axis 1 of x must be groups times axis 1 of the kernel, and groups divide its axis 0");
   }
   ArrayType type{x[0].dtype(), {from[0], kernel[0]}};
   for (std::size_t i = 0; i + 2 < rank; i++) {
     if (strides[i] < 1 || x_dilation[i] < 1 || kernel_dilation[i] < 1) {
-      fail("strides and dilations must be positive");
+      fail("Give strides and dilations of 1 or more");
     }
     std::int64_t room = dilated(from[i + 2], x_dilation[i]) + low[i] + high[i];
     std::int64_t window = dilated(kernel[i + 2], kernel_dilation[i]);
@@ -192,9 +196,11 @@ Array convolution(Operand operand, Operand kernel_operand, const ConvolutionOpti
                            options.groups};
   for (const Axes* list : {&op.strides, &op.low, &op.x_dilation, &op.kernel_dilation}) {
     if (list->size() == space) continue;
-    throw ShapeError("convolution: an option has " + std::to_string(list->size()) +
-                     " entries, but " + x.type().str() + " has " + std::to_string(space) +
-                     " spatial axes" + internal::where_text());
+    throw ShapeError(internal::message("convolution",
+                                       "an option has " + std::to_string(list->size()) +
+                                           " entries, " + x.type().str() + " has " +
+                                           std::to_string(space) + " spatial axes",
+                                       "Give one entry per spatial axis"));
   }
   return internal::make(op, {internal::converted(x, dtype), internal::converted(kernel, dtype)});
 }
@@ -220,8 +226,9 @@ Array convolve(Operand operand, Operand other, ConvolveMode mode) {
   Blame blame(operand.where);
   Array a = internal::to_floating(operand), v = internal::to_floating(other);
   if (a.rank() != 1 || v.rank() != 1 || a.size() == 0 || v.size() == 0) {
-    throw ShapeError("convolve: operands are " + a.type().str() + " and " + v.type().str() +
-                     internal::where_text() + ". Both must be vectors with elements");
+    throw ShapeError(internal::message("convolve",
+                                       "operands are " + a.type().str() + " and " + v.type().str(),
+                                       "Give vectors with elements"));
   }
   if (a.size() < v.size()) std::swap(a, v);
   std::int64_t overlap = v.size() - 1;

@@ -24,11 +24,25 @@ struct Iota {
 
 using internal::Blame;
 
-Array full(const Shape& shape, double value, DType dtype) {
-  return internal::full(value, {dtype, shape});
+namespace {
+
+Array filled(std::string_view function, const Shape& shape, double value, DType dtype,
+             Where where) {
+  Blame blame(where);
+  return internal::full(value, {dtype, internal::checked_shape(function, shape)});
 }
-Array zeros(const Shape& shape, DType dtype) { return full(shape, 0, dtype); }
-Array ones(const Shape& shape, DType dtype) { return full(shape, 1, dtype); }
+
+}  // namespace
+
+Array full(const Shape& shape, double value, DType dtype, Where where) {
+  return filled("full", shape, value, dtype, where);
+}
+Array zeros(const Shape& shape, DType dtype, Where where) {
+  return filled("zeros", shape, 0, dtype, where);
+}
+Array ones(const Shape& shape, DType dtype, Where where) {
+  return filled("ones", shape, 1, dtype, where);
+}
 
 Array full_like(Operand x, double value) {
   Blame blame(x.where);
@@ -37,17 +51,25 @@ Array full_like(Operand x, double value) {
 Array zeros_like(Operand x) { return full_like(x, 0); }
 Array ones_like(Operand x) { return full_like(x, 1); }
 
-Array iota(const Shape& shape, int axis, DType dtype) {
-  ArrayType type{dtype, shape};
+Array iota(const Shape& shape, int axis, DType dtype, Where where) {
+  Blame blame(where);
+  ArrayType type{dtype, internal::checked_shape("iota", shape)};
   return internal::make(internal::Iota{type, internal::checked_axis("iota", type, axis)}, {});
 }
 
-Array arange(std::int64_t count, DType dtype) { return iota({count}, 0, dtype); }
+Array arange(std::int64_t count, DType dtype, Where where) {
+  Blame blame(where);
+  return iota(internal::checked_shape("arange", {count}), 0, dtype);
+}
 
-Array arange(double start, double stop, double step, DType dtype) {
+Array arange(double start, double stop, double step, DType dtype, Where where) {
+  Blame blame(where);
   if (step == 0 || !std::isfinite((stop - start) / step)) {
-    throw Error("arange: there are no finite steps of " + internal::shortest_text(step) + " from " +
-                internal::shortest_text(start) + " to " + internal::shortest_text(stop));
+    throw Error(internal::message("arange",
+                                  "steps of " + internal::shortest_text(step) + " from " +
+                                      internal::shortest_text(start) + " to " +
+                                      internal::shortest_text(stop) + " never end",
+                                  "Give finite ends and a step that is not 0"));
   }
   double steps = std::max(std::ceil((stop - start) / step), 0.0);
   Array i = iota({static_cast<std::int64_t>(steps)}, 0, dtype);
@@ -56,6 +78,7 @@ Array arange(double start, double stop, double step, DType dtype) {
 
 Array linspace(Operand first, Operand last, std::int64_t count) {
   Blame blame(first.where);
+  internal::checked_shape("linspace", {count});
   auto [a, b] = internal::promote("linspace", internal::to_floating(first), last);
   Array i = arange(count, a.dtype());
   if (count < 2) return a + 0.0 * i;
@@ -70,9 +93,11 @@ Array logspace(Operand first, Operand last, std::int64_t count, double base) {
   return pow(internal::full(base, exponents.type()), exponents);
 }
 
-Array eye(std::int64_t rows, DType dtype) { return eye(rows, rows, 0, dtype); }
+Array eye(std::int64_t rows, DType dtype, Where where) { return eye(rows, rows, 0, dtype, where); }
 
-Array eye(std::int64_t rows, std::int64_t columns, int offset, DType dtype) {
+Array eye(std::int64_t rows, std::int64_t columns, int offset, DType dtype, Where where) {
+  Blame blame(where);
+  internal::checked_shape("eye", {rows, columns});
   Array row = iota({rows, columns}, 0), column = iota({rows, columns}, 1);
   return convert(column - row == offset, dtype);
 }

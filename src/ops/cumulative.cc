@@ -37,6 +37,14 @@ struct Cumsum {
   }
 };
 
+// The operand, which must have an order.
+Array ordered(std::string_view function, const Operand& operand) {
+  Blame blame(operand.where);
+  Array x = to_array(operand);
+  require_order(function, x.type());
+  return x;
+}
+
 Array cumulative(std::string_view function, const Operand& operand, const Array& x, int axis,
                  bool reverse, Array (*combine)(Operand, Operand)) {
   Blame blame(operand.where);
@@ -62,10 +70,10 @@ Array cumprod(Operand x, int axis, bool reverse) {
   return cumulative("cumprod", x, to_array(x), axis, reverse, operator*);
 }
 Array cummax(Operand x, int axis, bool reverse) {
-  return cumulative("cummax", x, to_array(x), axis, reverse, maximum);
+  return cumulative("cummax", x, internal::ordered("cummax", x), axis, reverse, maximum);
 }
 Array cummin(Operand x, int axis, bool reverse) {
-  return cumulative("cummin", x, to_array(x), axis, reverse, minimum);
+  return cumulative("cummin", x, internal::ordered("cummin", x), axis, reverse, minimum);
 }
 Array cumlogsumexp(Operand x, int axis, bool reverse) {
   return cumulative("cumlogsumexp", x, internal::to_floating(x), axis, reverse, logaddexp);

@@ -102,9 +102,10 @@ Array truncated_normal(const Key& key, double low, double high, const Shape& sha
                        Where where) {
   Blame blame(where);
   if (!(low < high)) {
-    throw Error("truncated_normal: low is " + internal::shortest_text(low) + ", high is " +
-                internal::shortest_text(high) + internal::where_text() +
-                ". Make low smaller than high");
+    throw Error(internal::message(
+        "truncated_normal",
+        "low is " + internal::shortest_text(low) + ", high is " + internal::shortest_text(high),
+        "Make low smaller than high"));
   }
   return as_one_program([&] {
     double a = std::erf(low / std::numbers::sqrt2), b = std::erf(high / std::numbers::sqrt2);
@@ -151,8 +152,10 @@ Array multivariate_normal(const Key& key, Operand mean, Operand covariance,
     Array l = cholesky(covariance);
     Array centre = convert(internal::to_floating(mean), l.dtype());
     if (centre.rank() == 0 || centre.shape().back() != internal::rows_of(l)) {
-      throw ShapeError("multivariate_normal: the mean " + centre.type().str() +
-                       " does not fit the covariance " + l.type().str() + internal::where_text());
+      throw ShapeError(internal::message(
+          "multivariate_normal",
+          "the mean " + centre.type().str() + " does not fit the covariance " + l.type().str(),
+          "Give as many entries as the covariance has rows"));
     }
     Shape means(centre.shape().begin(), centre.shape().end() - 1);
     Shape stack = internal::broadcast_shapes("multivariate_normal", {l.dtype(), means},
@@ -167,9 +170,16 @@ Array multivariate_normal(const Key& key, Operand mean, Operand covariance,
 
 Array bernoulli(const Key& key, Operand probability, std::optional<Shape> shape) {
   Blame blame(probability.where);
+  bool known = probability.kind != Operand::Kind::array;
+  if (known && !(probability.number >= 0 && probability.number <= 1)) {
+    throw Error(internal::message(
+        "bernoulli", "the probability is " + internal::shortest_text(probability.number),
+        "Give a number from 0 to 1"));
+  }
   return as_one_program([&] {
     Array p = internal::to_floating(probability);
-    return uniform(key, shape.value_or(p.shape()), 0.0, 1.0, p.dtype()) < p;
+    if (shape) p = internal::broadcast_to_shape("bernoulli", p, *shape);
+    return uniform(key, p.shape(), 0.0, 1.0, p.dtype()) < p;
   });
 }
 
@@ -178,8 +188,8 @@ Array categorical(const Key& key, Operand logits, std::optional<Shape> shape) {
   return as_one_program([&] {
     Array weights = internal::to_floating(logits);
     if (weights.rank() == 0) {
-      throw ShapeError("categorical: logits are a scalar" + internal::where_text() +
-                       ". Give one logit for each index, along the last axis");
+      throw ShapeError(internal::message("categorical", "logits are " + weights.type().str(),
+                                         "Give one logit for each index, along the last axis"));
     }
     Shape each(weights.shape().begin(), weights.shape().end() - 1);
     Shape drawn = shape.value_or(each);
@@ -191,6 +201,7 @@ Array categorical(const Key& key, Operand logits, std::optional<Shape> shape) {
 
 Array permutation(const Key& key, std::int64_t count, Where where) {
   Blame blame(where);
+  internal::checked_shape("permutation", {count});
   return as_one_program([&] { return internal::shuffled(key, arange(count), 0); });
 }
 
@@ -203,19 +214,24 @@ Array permutation(const Key& key, const Array& x, int axis, Where where) {
 Array choice(const Key& key, std::int64_t count, const Shape& shape, const ChoiceOptions& options,
              Where where) {
   Blame blame(where);
-  std::int64_t wanted = internal::product(shape);
-  if (count <= 0 && wanted > 0) {
-    throw ShapeError("choice: " + ArrayType{DType::i32, shape}.str() + " from " +
-                     std::to_string(count) + " things" + internal::where_text() +
-                     ". Give at least one to choose from");
+  std::int64_t wanted = internal::product(internal::checked_shape("choice", shape));
+  if (count < 1 && wanted > 0) {
+    throw ShapeError(internal::message(
+        "choice", ArrayType{DType::i32, shape}.str() + " from " + std::to_string(count) + " things",
+        "Give some to choose from"));
   }
   if (!options.replace && wanted > count) {
-    throw ShapeError("choice: " + ArrayType{DType::i32, shape}.str() + " without repetition from " +
-                     std::to_string(count) + internal::where_text());
+    throw ShapeError(internal::message(
+        "choice",
+        ArrayType{DType::i32, shape}.str() + " without repetition from " + std::to_string(count),
+        "Ask for no more than there are, or set .replace"));
   }
   if (options.weights && options.weights->shape() != Shape{count}) {
-    throw ShapeError("choice: weights are " + options.weights->type().str() + ", there are " +
-                     std::to_string(count) + " things to choose from" + internal::where_text());
+    throw ShapeError(internal::message("choice",
+                                       "weights are " + options.weights->type().str() +
+                                           ", there are " + std::to_string(count) +
+                                           " things to choose from",
+                                       "Give one weight for each"));
   }
   return as_one_program([&] {
     if (options.replace) {

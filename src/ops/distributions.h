@@ -42,7 +42,7 @@ Array ball(const Key& key, std::int64_t dimensions, const Shape& shape = {},
 /// that without the last axis; without one it is that of the mean and the stack of matrices.
 Array multivariate_normal(const Key& key, Operand mean, Operand covariance,
                           std::optional<Shape> shape = {});
-/// true with a probability.
+/// true with a probability. Throws Error for a number that is not from 0 to 1.
 Array bernoulli(const Key& key, Operand probability = 0.5, std::optional<Shape> shape = {});
 /// Index i with a probability proportional to exp(logits[..., i]), as i32: the largest of logits
 /// plus Gumbel numbers. The shape is that without the last axis.

@@ -59,16 +59,19 @@ ArrayType Dot::infer(const Arrays& x) const {
     for (std::size_t i = 0; i < left.size(); i++) {
       auto l = static_cast<std::size_t>(left[i]), r = static_cast<std::size_t>(right[i]);
       if (x[0].shape()[l] == x[1].shape()[r]) continue;
-      throw ShapeError("dot: axis " + std::to_string(l) + " of " + x[0].type().str() +
-                       " does not fit axis " + std::to_string(r) + " of " + x[1].type().str() +
-                       where_text());
+      throw ShapeError(message("dot_general",
+                               "axis " + std::to_string(l) + " of " + x[0].type().str() +
+                                   " does not fit axis " + std::to_string(r) + " of " +
+                                   x[1].type().str(),
+                               "Name axes of one extent"));
     }
   };
   check(left_batch, right_batch);
   check(left_sum, right_sum);
   if (x[0].dtype() != x[1].dtype()) {
-    throw DtypeError("dot: operands are " + x[0].type().str() + " and " + x[1].type().str() +
-                     where_text());
+    throw DtypeError(message("dot_general",
+                             "operands are " + x[0].type().str() + " and " + x[1].type().str(),
+                             "Convert one of them"));
   }
   Shape shape = picked(x[0].shape(), joined(left_batch, left_free(x[0])));
   return {x[0].dtype(), joined(shape, picked(x[1].shape(), right_free(x[1])))};
@@ -249,6 +252,18 @@ std::pair<Array, Array> one_dtype(const Operand& a, const Operand& b) {
   return {internal::converted(x, dtype), internal::converted(y, dtype)};
 }
 
+// The last axis of x and the last but one of y, or the only one, are summed over.
+void check_inner_extents(std::string_view function, const Array& x, const Array& y) {
+  std::int64_t columns = x.shape().back();
+  std::int64_t rows = y.shape()[y.rank() == 1 ? 0 : y.shape().size() - 2];
+  if (columns == rows) return;
+  throw ShapeError(internal::message(function,
+                                     x.type().str() + " has " + std::to_string(columns) +
+                                         " columns, " + y.type().str() + " has " +
+                                         std::to_string(rows) + " rows",
+                                     "Make these equal, for instance with transpose"));
+}
+
 }  // namespace
 
 Array dot_general(Operand a, Operand b, DotAxes axes) {
@@ -261,8 +276,13 @@ Array dot_general(Operand a, Operand b, DotAxes axes) {
   };
   if (axes.left_batch.size() != axes.right_batch.size() ||
       axes.left_sum.size() != axes.right_sum.size()) {
-    throw ShapeError("dot_general: the left and right lists of axes have different lengths" +
-                     internal::where_text());
+    throw ShapeError(internal::message(
+        "dot_general",
+        std::to_string(axes.left_batch.size()) + " batch and " +
+            std::to_string(axes.left_sum.size()) + " summed axes of " + x.type().str() + ", " +
+            std::to_string(axes.right_batch.size()) + " and " +
+            std::to_string(axes.right_sum.size()) + " of " + y.type().str(),
+        "Name as many on the left as on the right"));
   }
   return internal::contract(x, y, counted(x, axes.left_batch), counted(y, axes.right_batch),
                             counted(x, axes.left_sum), counted(y, axes.right_sum));
@@ -272,9 +292,11 @@ Array matmul(Operand a, Operand b) {
   Blame blame(a.where);
   auto [x, y] = one_dtype(a, b);
   if (x.rank() == 0 || y.rank() == 0) {
-    throw ShapeError("matmul: operands are " + x.type().str() + " and " + y.type().str() +
-                     internal::where_text() + ". Use * for scalars");
+    throw ShapeError(internal::message("matmul",
+                                       "operands are " + x.type().str() + " and " + y.type().str(),
+                                       "Use * for scalars"));
   }
+  check_inner_extents("matmul", x, y);
   if (x.rank() <= 2 && y.rank() <= 2) {
     return internal::contract(x, y, {}, {}, {x.rank() - 1},
                               {std::max<std::int64_t>(y.rank() - 2, 0)});
@@ -305,6 +327,7 @@ Array dot(Operand a, Operand b) {
   Blame blame(a.where);
   auto [x, y] = one_dtype(a, b);
   if (x.rank() == 0 || y.rank() == 0) return x * y;
+  check_inner_extents("dot", x, y);
   return internal::contract(x, y, {}, {}, {x.rank() - 1},
                             {std::max<std::int64_t>(y.rank() - 2, 0)});
 }
@@ -320,8 +343,10 @@ Array tensordot(Operand a, Operand b, int count) {
   Blame blame(a.where);
   auto [x, y] = one_dtype(a, b);
   if (count < 0 || count > x.rank() || count > y.rank()) {
-    throw ShapeError("tensordot: " + std::to_string(count) + " axes of " + x.type().str() +
-                     " and " + y.type().str() + internal::where_text());
+    throw ShapeError(internal::message(
+        "tensordot",
+        std::to_string(count) + " axes of " + x.type().str() + " and " + y.type().str(),
+        "Sum over no more axes than both have"));
   }
   return internal::contract(x, y, {}, {}, internal::iota_axes(count, x.rank() - count),
                             internal::iota_axes(count));

@@ -32,8 +32,9 @@ Labels expanded(std::string_view spec, std::string_view text, std::int64_t rest)
     } else if (std::isalpha(static_cast<unsigned char>(text[i]))) {
       labels += text[i];
     } else if (text[i] != ' ') {
-      throw Error("einsum: " + quoted(spec) + " has '" + text[i] +
-                  "', which is neither a letter nor \"...\"" + where_text());
+      throw Error(message(
+          "einsum", quoted(spec) + " has '" + text[i] + "', which is neither a letter nor \"...\"",
+          "Write labels, commas and \"->\" only"));
     }
   }
   return labels;
@@ -73,16 +74,20 @@ class Contraction {
       texts.push_back(left.substr(begin, comma == left.npos ? comma : comma - begin));
     }
     if (texts.size() != operands.size()) {
-      throw Error("einsum: " + quoted(spec) + " is for " + std::to_string(texts.size()) +
-                  " operands, " + std::to_string(operands.size()) + " were given" + where_text());
+      throw Error(message("einsum",
+                          quoted(spec) + " is for " + std::to_string(texts.size()) + " operands, " +
+                              std::to_string(operands.size()) + " were given",
+                          "Give one operand per list of labels"));
     }
     std::int64_t most = 0;
     for (std::size_t i = 0; i < texts.size(); i++) {
       std::int64_t rest = operands[i].rank() - letters_of(texts[i]);
       bool any_rest = has_ellipsis(texts[i]);
       if (rest < 0 || (rest > 0 && !any_rest)) {
-        throw ShapeError("einsum: " + quoted(texts[i]) + " of " + quoted(spec) +
-                         " does not fit the axes of " + operands[i].type().str() + where_text());
+        throw ShapeError(message("einsum",
+                                 quoted(texts[i]) + " of " + quoted(spec) +
+                                     " does not fit the axes of " + operands[i].type().str(),
+                                 "Give each axis a label, or write \"...\" for the others"));
       }
       if (any_rest) most = std::max(most, rest);
       terms_.push_back({operands[i], expanded(spec, texts[i], rest)});
@@ -131,10 +136,12 @@ class Contraction {
           continue;
         }
         std::string name = spreads ? "an axis of \"...\"" : "label '" + std::string(1, label) + "'";
-        throw ShapeError("einsum: " + name + " of " + quoted(spec_) + " is " +
-                         std::to_string(found->second) + " in " + first[label]->value.type().str() +
-                         " and " + std::to_string(extent) + " in " + term.value.type().str() +
-                         where_text());
+        throw ShapeError(message("einsum",
+                                 name + " of " + quoted(spec_) + " is " +
+                                     std::to_string(found->second) + " in " +
+                                     first[label]->value.type().str() + " and " +
+                                     std::to_string(extent) + " in " + term.value.type().str(),
+                                 "Give axes of different extents different labels"));
       }
     }
     // An axis of "..." that is repeated to fit has no part in the product.
@@ -154,12 +161,13 @@ class Contraction {
     for (std::size_t i = 0; i < output_.size(); i++) {
       std::string name = "label '" + std::string(1, output_[i]) + "'";
       if (extents_.count(output_[i]) == 0) {
-        throw Error("einsum: " + name + " of the output of " + quoted(spec_) + " is in no operand" +
-                    where_text());
+        throw Error(message("einsum",
+                            name + " of the output of " + quoted(spec_) + " is in no operand",
+                            "Name labels of operands only"));
       }
       if (output_.find(output_[i], i + 1) != Labels::npos) {
-        throw Error("einsum: " + name + " is twice in the output of " + quoted(spec_) +
-                    where_text());
+        throw Error(message("einsum", name + " is twice in the output of " + quoted(spec_),
+                            "Name each label once there"));
       }
     }
   }
@@ -248,7 +256,9 @@ class Contraction {
 
 Array einsum(std::string_view spec, const Arrays& operands, Where where) {
   internal::Blame blame(where);
-  if (operands.empty()) throw Error("einsum: no operands were given" + internal::where_text());
+  if (operands.empty()) {
+    throw Error(internal::message("einsum", "no operands were given", "Give at least one"));
+  }
   DType dtype = operands[0].dtype();
   for (const Array& operand : operands) dtype = internal::promoted(dtype, operand.dtype());
   return internal::as_one_program([&] {

@@ -7,9 +7,9 @@ ArrayType common_type(std::string_view op, const Arrays& x) {
     if (other.type() == x[0].type()) continue;
     std::string both = x[0].type().str() + " and " + other.type().str();
     if (other.dtype() != x[0].dtype()) {
-      throw DtypeError(std::string(op) + ": operands are " + both + where_text());
+      throw DtypeError(message(op, "operands are " + both, "Convert one of them"));
     }
-    throw ShapeError(std::string(op) + ": operands are " + both + where_text());
+    throw ShapeError(message(op, "operands are " + both, "Broadcast one of them"));
   }
   return x[0].type();
 }
@@ -97,8 +97,10 @@ struct Select {
   using Family = Elementwise;
   ArrayType infer(const Arrays& x) const {
     if (x[0].type() != ArrayType{DType::boolean, x[1].shape()}) {
-      throw ShapeError("select: the condition is " + x[0].type().str() + ", the values are " +
-                       x[1].type().str() + where_text());
+      throw ShapeError(
+          message("select",
+                  "the condition is " + x[0].type().str() + ", the values are " + x[1].type().str(),
+                  "Give a bool condition of the values' shape"));
     }
     return common_type(name, {x[1], x[2]});
   }

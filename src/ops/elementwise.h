@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "src/ops/axes.h"
 #include "src/ops/promotion.h"
 #include "src/ops/structural.h"
 
@@ -70,6 +71,14 @@ template <class P>
 Array make_promoted(P op, std::string_view name, const Operand& a, const Operand& b) {
   Blame blame(a.where);
   auto [x, y] = promote(name, a, b);
+  return make(std::move(op), {x, y});
+}
+/// The same for operands that have an order, which complex numbers have not.
+template <class P>
+Array make_ordered(P op, std::string_view name, const Operand& a, const Operand& b) {
+  Blame blame(a.where);
+  auto [x, y] = promote(name, a, b);
+  require_order(name, x.type());
   return make(std::move(op), {x, y});
 }
 /// Applies an op to an operand as floating point.

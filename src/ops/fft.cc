@@ -60,15 +60,17 @@ Array Fft::transpose(const Array& ct, const Arrays& x, const Mask&) const {
   return make(*this, {ct});
 }
 
-Shape last_extents(std::string_view function, const Array& x, int axes) {
+Shape last_extents(std::string_view function, const Operand& operand, int axes) {
+  Array x = to_array(operand);
   if (axes < 1 || axes > 3 || axes > x.rank()) {
-    throw ShapeError(std::string(function) + ": " + std::to_string(axes) + " axes of " +
-                     x.type().str() + where_text() + ". There can be 1, 2 or 3");
+    throw ShapeError(message(function, std::to_string(axes) + " axes of " + x.type().str(),
+                             "Transform the last 1, 2 or 3, and no more than there are"));
   }
   Shape extents(x.shape().end() - axes, x.shape().end());
   if (product(extents) == 0) {
-    throw ShapeError(std::string(function) + ": " + x.type().str() +
-                     " has no element along the transformed axes" + where_text());
+    throw ShapeError(message(function,
+                             x.type().str() + " has no element along the transformed axes",
+                             "Give it some, or treat the empty case apart"));
   }
   return extents;
 }
@@ -88,34 +90,34 @@ using internal::Blame;
 Array fft(Operand operand, int axes) {
   Blame blame(operand.where);
   Array x = internal::to_complex(operand);
-  return internal::make(internal::Fft{"FFT", internal::last_extents("fft", x, axes)}, {x});
+  return internal::make(internal::Fft{"FFT", internal::last_extents("fft", operand, axes)}, {x});
 }
 
 Array ifft(Operand operand, int axes) {
   Blame blame(operand.where);
   Array x = internal::to_complex(operand);
-  return internal::make(internal::Fft{"IFFT", internal::last_extents("ifft", x, axes)}, {x});
+  return internal::make(internal::Fft{"IFFT", internal::last_extents("ifft", operand, axes)}, {x});
 }
 
 Array rfft(Operand operand, int axes) {
   Blame blame(operand.where);
   Array x = internal::to_floating(operand);
   if (is_complex(x.dtype())) {
-    throw DtypeError("rfft: " + x.type().str() + " is not real" + internal::where_text() +
-                     ". Use fft");
+    throw DtypeError(internal::message("rfft", x.type().str() + " is not real", "Use fft"));
   }
   if (x.dtype() != DType::f64) x = internal::converted(x, DType::f32);
-  return internal::make(internal::Fft{"RFFT", internal::last_extents("rfft", x, axes)}, {x});
+  return internal::make(internal::Fft{"RFFT", internal::last_extents("rfft", operand, axes)}, {x});
 }
 
 Array irfft(Operand operand, int axes, std::int64_t n) {
   Blame blame(operand.where);
   Array x = internal::to_complex(operand);
-  Shape lengths = internal::last_extents("irfft", x, axes);
+  Shape lengths = internal::last_extents("irfft", operand, axes);
   lengths.back() = n > 0 ? n : 2 * (lengths.back() - 1);
   if (lengths.back() < 1 || lengths.back() / 2 + 1 != x.shape().back()) {
-    throw ShapeError("irfft: " + std::to_string(lengths.back()) + " entries from " +
-                     x.type().str() + internal::where_text() + ". n entries need n / 2 + 1");
+    throw ShapeError(internal::message(
+        "irfft", std::to_string(lengths.back()) + " entries from " + x.type().str(),
+        "Give n / 2 + 1 entries for n"));
   }
   return internal::make(internal::Fft{"IRFFT", lengths}, {x});
 }

@@ -50,14 +50,16 @@ Array is_inside(const Array& x, const Array& indices, const Axes& start_map, con
 
 void check_indices(std::string_view function, const Array& indices, const Axes& start_map) {
   if (!is_integer(indices.dtype())) {
-    throw DtypeError(std::string(function) + ": the indices are " + indices.type().str() +
-                     ", but must be integers" + where_text());
+    throw DtypeError(message(function,
+                             "the indices are " + indices.type().str() + ", but must be integers",
+                             "Convert them"));
   }
   auto coordinates = static_cast<std::int64_t>(start_map.size());
   if (indices.rank() > 0 && indices.shape().back() == coordinates) return;
-  throw ShapeError(std::string(function) + ": the indices are " + indices.type().str() +
-                   ", but their last axis must have one entry for each of the " +
-                   std::to_string(coordinates) + " indexed axes" + where_text());
+  throw ShapeError(message(function,
+                           "the indices are " + indices.type().str() + " for " +
+                               std::to_string(coordinates) + " indexed axes",
+                           "Give their last axis one entry for each of these"));
 }
 
 std::string axis_lists(const std::vector<std::pair<std::string_view, Axes>>& lists,
@@ -144,12 +146,13 @@ struct Scatter {
 ArrayType Gather::infer(const Arrays& x) const {
   check_indices(name, x[1], start_map);
   auto fail = [&](const std::string& what) {
-    throw ShapeError("gather: " + what + " (" + x[0].type().str() + " at " + x[1].type().str() +
-                     ", slices " + print_field(sizes) + ")" + where_text());
+    throw ShapeError(message(
+        "gather", x[0].type().str() + " at " + x[1].type().str() + ", slices " + print_field(sizes),
+        what));
   };
-  if (sizes.size() != x[0].shape().size()) fail("one slice extent per axis is needed");
+  if (sizes.size() != x[0].shape().size()) fail("Give one slice extent per axis");
   for (std::size_t i = 0; i < sizes.size(); i++) {
-    if (sizes[i] < 0 || sizes[i] > x[0].shape()[i]) fail("a slice is larger than the array");
+    if (sizes[i] < 0 || sizes[i] > x[0].shape()[i]) fail("Make slices no larger than the array");
   }
   Axes window = window_axes(x[0].rank(), collapsed, x_batch);
   if (window.size() != offset.size()) fail("one offset axis per axis of a slice is needed");
@@ -206,9 +209,10 @@ ArrayType Scatter::infer(const Arrays& x) const {
   check_indices(name, x[1], start_map);
   Gather same{offset, collapsed, x_batch, indices_batch, start_map, sizes(x[0], x[2]), inside};
   if (x[2].type() != same.infer({x[0], x[1]})) {
-    throw ShapeError("scatter: the updates are " + x[2].type().str() + ", but " +
-                     x[0].type().str() + " at " + x[1].type().str() + " needs " +
-                     same.infer({x[0], x[1]}).str() + where_text());
+    throw ShapeError(message("scatter",
+                             "the updates are " + x[2].type().str() + " for " + x[0].type().str() +
+                                 " at " + x[1].type().str(),
+                             "Make them " + same.infer({x[0], x[1]}).str()));
   }
   return x[0].type();
 }

@@ -25,8 +25,10 @@ struct DynamicSlice {
   ArrayType infer(const Arrays& x) const {
     for (std::size_t i = 0; i < sizes.size(); i++) {
       if (sizes[i] >= 0 && sizes[i] <= x[0].shape()[i]) continue;
-      throw ShapeError("dynamic_slice: " + ArrayType{x[0].dtype(), sizes}.str() +
-                       " is not a part of " + x[0].type().str() + where_text());
+      throw ShapeError(
+          message("dynamic_slice",
+                  ArrayType{x[0].dtype(), sizes}.str() + " is not a part of " + x[0].type().str(),
+                  "Give one size per axis, no larger than its extent"));
     }
     return {x[0].dtype(), sizes};
   }
@@ -54,8 +56,9 @@ struct DynamicUpdateSlice {
       fits = x[1].shape()[i] <= x[0].shape()[i];
     }
     if (!fits) {
-      throw ShapeError("dynamic_update_slice: " + x[1].type().str() + " does not fit into " +
-                       x[0].type().str() + where_text());
+      throw ShapeError(message("dynamic_update_slice",
+                               x[1].type().str() + " does not fit into " + x[0].type().str(),
+                               "Give a part with as many axes, none longer"));
     }
     return x[0].type();
   }
@@ -135,14 +138,17 @@ namespace {
 
 Arrays checked_indices(std::string_view function, const Array& x, const Arrays& start) {
   if (start.size() != x.shape().size()) {
-    throw ShapeError(std::string(function) + ": " + x.type().str() + " needs one index per axis, " +
-                     std::to_string(start.size()) + " were given" + internal::where_text());
+    throw ShapeError(internal::message(function,
+                                       x.type().str() + " needs one index per axis, " +
+                                           std::to_string(start.size()) + " were given",
+                                       "Give " + std::to_string(x.rank())));
   }
   Arrays result;
   for (const Array& index : start) {
     if (!is_integer(index.dtype()) || index.rank() != 0) {
-      throw DtypeError(std::string(function) + ": an index is " + index.type().str() +
-                       ", but must be an integer scalar" + internal::where_text());
+      throw DtypeError(internal::message(
+          function, "an index is " + index.type().str() + ", but must be an integer scalar",
+          "Convert it, or use take for several positions"));
     }
     result.push_back(internal::converted(index, start[0].dtype()));
   }
@@ -175,6 +181,7 @@ Array dynamic_index(Operand operand, Operand i, int axis) {
   Array index = internal::to_array(i);
   Arrays start(x.shape().size(), Array(0.0, index.dtype()));
   start[static_cast<std::size_t>(at)] = index;
+  start = checked_indices("dynamic_index", x, start);
   Shape sizes = x.shape(), kept = x.shape();
   sizes[static_cast<std::size_t>(at)] = 1;
   kept.erase(kept.begin() + at);

@@ -190,7 +190,7 @@ SignAndLog slogdet(Operand a) {
 Array det(Operand a) {
   Blame blame(a.where);
   return as_one_program([&] {
-    auto [sign, log] = slogdet(a);
+    auto [sign, log] = slogdet(internal::to_square_matrices("det", a));
     return sign * exp(log);
   });
 }

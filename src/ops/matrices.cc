@@ -20,12 +20,13 @@ Array beside_diagonal(const Shape& shape) {
 Array to_matrices(std::string_view function, const Operand& operand) {
   Array a = to_floating(operand);
   if (a.rank() < 2) {
-    throw ShapeError(std::string(function) + ": " + a.type().str() + " is not a matrix" +
-                     where_text() + ". The last two axes are rows and columns");
+    throw ShapeError(message(function, a.type().str() + " is not a matrix",
+                             "The last two axes are rows and columns"));
   }
   if (a.dtype() != DType::f32 && a.dtype() != DType::f64) {
-    throw DtypeError(std::string(function) + ": elements are " + a.type().str() +
-                     ", but must be f32 or f64" + where_text() + ". Convert first");
+    throw DtypeError(message(function,
+                             "the matrix is " + a.type().str() + ", but must be of f32 or f64",
+                             "Convert it first"));
   }
   return a;
 }
@@ -33,8 +34,8 @@ Array to_matrices(std::string_view function, const Operand& operand) {
 Array to_square_matrices(std::string_view function, const Operand& operand) {
   Array a = to_matrices(function, operand);
   if (rows_of(a) != columns_of(a)) {
-    throw ShapeError(std::string(function) + ": " + a.type().str() + " is not square" +
-                     where_text());
+    throw ShapeError(
+        message(function, a.type().str() + " is not square", "Give as many rows as columns"));
   }
   return a;
 }

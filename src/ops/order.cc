@@ -30,13 +30,13 @@ struct Sort {
   bool descending;
 
   ArrayTypes infer(const Arrays& x) const {
-    if (is_complex(x[0].dtype())) {
-      throw DtypeError("sort: " + x[0].type().str() + " has no order" + where_text());
-    }
+    require_order("sort", x[0].type());
     for (const Array& values : x) {
       if (values.shape() == x[0].shape()) continue;
-      throw ShapeError("sort: the keys are " + x[0].type().str() + ", values to sort with them " +
-                       values.type().str() + where_text());
+      throw ShapeError(message("sort",
+                               "the keys are " + x[0].type().str() +
+                                   ", values to sort with them are " + values.type().str(),
+                               "Give them one shape"));
     }
     return types_of(x);
   }
@@ -95,9 +95,11 @@ struct OrderStatistic {
     std::int64_t& extent = type.shape[static_cast<std::size_t>(axis)];
     for (std::int64_t rank : ranks) {
       if (rank >= 0 && rank < extent) continue;
-      throw ShapeError("order_statistic: there is no element of rank " + std::to_string(rank) +
-                       " along axis " + std::to_string(axis) + " of " + x[0].type().str() +
-                       where_text());
+      throw ShapeError(message("order_statistic",
+                               "there is no element of rank " + std::to_string(rank) +
+                                   " along axis " + std::to_string(axis) + " of " +
+                                   x[0].type().str(),
+                               "Ranks count from 0, the smallest"));
     }
     extent = static_cast<std::int64_t>(ranks.size());
     return type;
@@ -221,10 +223,8 @@ Ranked resolve(std::string_view function, const Operand& operand, const Over& ov
   Ranked result;
   result.kept = picked(x.shape(), order);
   result.count = product(picked(x.shape(), axes));
-  if (result.count == 0) {
-    throw ShapeError(std::string(function) + ": " + x.type().str() +
-                     " has no element along the axes" + where_text());
-  }
+  require_order(function, x.type());
+  require_elements(function, x.type(), axes);
   Shape flat = result.kept;
   flat.push_back(result.count);
   order.insert(order.end(), axes.begin(), axes.end());
@@ -315,8 +315,9 @@ std::pair<Array, Array> top_k(Operand operand, std::int64_t k) {
   Array x = to_array(operand);
   std::int64_t axis = internal::checked_axis("top_k", x.type(), -1);
   if (k < 0 || k > x.shape().back()) {
-    throw ShapeError("top_k: " + std::to_string(k) + " elements along the last axis of " +
-                     x.type().str() + internal::where_text());
+    throw ShapeError(internal::message(
+        "top_k", std::to_string(k) + " elements along the last axis of " + x.type().str(),
+        "Ask for no more than there are"));
   }
   Arrays all = internal::sorted_with_positions("top_k", {x}, static_cast<int>(axis), true);
   Shape start(x.shape().size(), 0), stop = x.shape();
@@ -333,18 +334,29 @@ Array order_statistic(Operand operand, std::int64_t k, int axis) {
   return squeeze(internal::make(internal::OrderStatistic{at, {k}}, {x}), {at});
 }
 
-Array median(Operand x, Over over) { return quantile(x, 0.5, std::move(over)); }
+namespace {
+
+Array quantile_of(const internal::Ranked& ranked, double q, Interpolation interpolation) {
+  Array y = internal::fixed_quantile(ranked.x, q, ranked.count, interpolation);
+  return internal::reshape_to(internal::or_nan(ranked.x, y), ranked.kept);
+}
+
+}  // namespace
+
+Array median(Operand x, Over over) {
+  Blame blame(x.where);
+  return quantile_of(internal::resolve("median", x, over), 0.5, Interpolation::linear);
+}
 
 Array quantile(Operand operand, Operand q, Over over, Interpolation interpolation) {
   Blame blame(operand.where);
   internal::Ranked ranked = internal::resolve("quantile", operand, over);
   if (q.kind != Operand::Kind::array) {
     if (!(q.number >= 0 && q.number <= 1)) {
-      throw Error("quantile: q is " + internal::shortest_text(q.number) +
-                  ", but must be from 0 to 1" + internal::where_text());
+      throw Error(internal::message("quantile", "q is " + internal::shortest_text(q.number),
+                                    "Give a number from 0 to 1"));
     }
-    Array y = internal::fixed_quantile(ranked.x, q.number, ranked.count, interpolation);
-    return internal::reshape_to(internal::or_nan(ranked.x, y), ranked.kept);
+    return quantile_of(ranked, q.number, interpolation);
   }
   Array y = internal::varying_quantile(ranked.x, q.array, ranked.count, interpolation);
   y = internal::or_nan(ranked.x, y);

@@ -25,10 +25,10 @@ Windows resolve(std::string_view function, const Array& x, const Axes& window,
                (options.strides.empty() || fits(options.strides.size())) &&
                (options.padding.empty() || fits(options.padding.size()));
   if (!right) {
-    throw ShapeError(std::string(function) + ": a window of " + print_field(window) + " for " +
-                     x.type().str() + where_text() +
-                     ". x needs a batch and a feature axis, the window and each option one entry "
-                     "for each other axis");
+    throw ShapeError(message(function,
+                             "a window of " + print_field(window) + " for " + x.type().str(),
+                             "x needs a batch and a feature axis, the window and each option one "
+                             "entry for each other axis"));
   }
   Windows all{{1, 1}, {1, 1}, {0, 0}, {0, 0}};
   for (std::size_t i = 0; i < window.size(); i++) {
@@ -38,9 +38,11 @@ Windows resolve(std::string_view function, const Array& x, const Axes& window,
     all.high.push_back(options.padding.empty() ? 0 : options.padding[i].second);
     std::int64_t room = x.shape()[i + 2] + all.low.back() + all.high.back();
     if (window[i] >= 1 && window[i] <= room && all.strides.back() >= 1) continue;
-    throw ShapeError(std::string(function) + ": axis " + std::to_string(i + 2) + " of " +
-                     x.type().str() + " has no room for a window of " + std::to_string(window[i]) +
-                     where_text());
+    throw ShapeError(message(function,
+                             "axis " + std::to_string(i + 2) + " of " + x.type().str() +
+                                 " has no room for a window of " + std::to_string(window[i]) +
+                                 " that moves by " + std::to_string(all.strides.back()),
+                             "Give a window from 1 to the extent, and a stride of 1 or more"));
   }
   return all;
 }

@@ -50,9 +50,8 @@ Shape broadcast_shapes(std::string_view function, const ArrayType& a, const Arra
     std::int64_t& extent = shape[offset + i];
     if (extent == shorter[i] || shorter[i] == 1) continue;
     if (extent != 1) {
-      throw ShapeError(std::string(function) + ": " + a.str() + " and " + b.str() +
-                       " do not fit together" + where_text() +
-                       ". Extents must be equal or 1, counted from the last axis");
+      throw ShapeError(message(function, a.str() + " and " + b.str() + " do not fit together",
+                               "Extents must be equal or 1, counted from the last axis"));
     }
     extent = shorter[i];
   }
@@ -116,8 +115,9 @@ Array broadcast_to_shape(std::string_view function, const Array& x, const Shape&
     }
   }
   if (offset > shape.size()) {
-    throw ShapeError(std::string(function) + ": " + x.type().str() + " does not fit into " +
-                     ArrayType{x.dtype(), shape}.str() + where_text());
+    throw ShapeError(message(
+        function, x.type().str() + " does not fit into " + ArrayType{x.dtype(), shape}.str(),
+        "Its extents must be equal or 1, counted from the last axis"));
   }
   return broadcast(reshape_to(x, kept), shape, axes);
 }

@@ -62,8 +62,8 @@ struct Qr {
   // dq = q (w - c) + da r^-1, dr = (c - w) r.
   Arrays jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const {
     if (rows_of(x[0]) < columns_of(x[0])) {
-      throw Error("qr: the derivative for " + x[0].type().str() + " is not defined" + where_text() +
-                  ". It needs at least as many rows as columns");
+      throw Error(message("qr", "the derivative for " + x[0].type().str() + " is not defined",
+                          "It needs at least as many rows as columns"));
     }
     const Array &q = y[0], &r = y[1];
     TriangularOptions options{.lower = false, .transposed = true};
@@ -109,8 +109,9 @@ Array lstsq(Operand a, Operand b) {
   return internal::as_one_program([&] {
     Array x = internal::to_matrices("lstsq", a), y = internal::to_array(b);
     if (internal::rows_of(x) < internal::columns_of(x)) {
-      throw ShapeError("lstsq: " + x.type().str() + " has fewer rows than columns" +
-                       internal::where_text() + ". The solution would not be unique");
+      throw ShapeError(internal::message(
+          "lstsq", x.type().str() + " has fewer rows than columns, and the solution is not unique",
+          "Add rows that say which one you want"));
     }
     auto [q, r] = qr(x);
     Array right = matmul(internal::transposed(q), y);

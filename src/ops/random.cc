@@ -52,6 +52,12 @@ Key split(const Key& key, std::int64_t count, Where where) {
 
 Key key_at(const Key& keys, std::int64_t i, Where where) {
   Blame blame(where);
+  const ArrayType& type = keys.data.type();
+  if (type.shape.size() != 2 || i < 0 || i >= type.shape[0]) {
+    throw ShapeError(internal::message("key_at",
+                                       "there is no key " + std::to_string(i) + " in " + type.str(),
+                                       "Keys in a stack u32[n,2] count from 0 to n - 1"));
+  }
   return {as_one_program([&] {
     return internal::reshape_to(slice(keys.data, {i, 0}, {i + 1, 2}), {2});
   })};
@@ -62,8 +68,9 @@ Key fold_in(const Key& key, Operand data) {
   return {as_one_program([&] {
     Array number = internal::to_array(data, DType::u32);
     if (number.rank() != 0 || !is_integer(number.dtype())) {
-      throw DtypeError("fold_in: the data is " + number.type().str() +
-                       ", but must be an integer scalar" + internal::where_text());
+      throw DtypeError(internal::message(
+          "fold_in", "the data is " + number.type().str() + ", but must be an integer scalar",
+          "Give one integer, such as the number of an iteration"));
     }
     internal::Words words = internal::words_of("fold_in", key);
     Array counter = convert(number, DType::u32);
@@ -87,13 +94,9 @@ Array uniform(const Key& key, const Shape& shape, Operand low, Operand high, DTy
     Array b = convert(internal::to_array(high, dtype), dtype);
     Array unit = internal::unit_uniform(internal::hashed_positions("uniform", key, shape), dtype);
     if (internal::splat(a) == 0.0 && internal::splat(b) == 1.0) return unit;
-    Array scaled = internal::between(a, b, unit);
-    if (scaled.shape() != shape) {
-      throw ShapeError("uniform: limits " + a.type().str() + " and " + b.type().str() +
-                       " do not fit into " + ArrayType{dtype, shape}.str() +
-                       internal::where_text());
-    }
-    return scaled;
+    a = internal::broadcast_to_shape("uniform", a, shape);
+    b = internal::broadcast_to_shape("uniform", b, shape);
+    return internal::between(a, b, unit);
   });
 }
 
@@ -108,8 +111,9 @@ Array randint(const Key& key, const Shape& shape, Operand low, Operand high, DTy
   Blame blame(low.where);
   return as_one_program([&] {
     if (!is_integer(dtype)) {
-      throw DtypeError("randint: numbers of type " + std::string(name_of(dtype)) +
-                       " are not integers" + internal::where_text());
+      throw DtypeError(internal::message(
+          "randint", "numbers of type " + std::string(name_of(dtype)) + " are not integers",
+          "Ask for i32 or another integer type, or use uniform"));
     }
     Array a = convert(internal::to_array(low, dtype), dtype);
     Array b = convert(internal::to_array(high, dtype), dtype);

@@ -32,8 +32,9 @@ FloatLayout layout_of(DType dtype) {
     case DType::f64:
       return {DType::u64, DType::u64, 52, 1023};
     default:
-      throw DtypeError("random numbers of type " + std::string(name_of(dtype)) +
-                       " are not floating point" + where_text() + ". Ask for f32 or f64");
+      throw DtypeError(message(
+          "random", "numbers of type " + std::string(name_of(dtype)) + " are not floating point",
+          "Ask for f32 or f64"));
   }
 }
 
@@ -41,9 +42,9 @@ FloatLayout layout_of(DType dtype) {
 
 Words words_of(std::string_view function, const Key& key) {
   if (key.data.type() != ArrayType{DType::u32, {2}}) {
-    throw ShapeError(std::string(function) + ": the key is " + key.data.type().str() +
-                     ", but must be u32[2]" + where_text() +
-                     ". Make one with key(seed), and use vmap for a stack of keys");
+    throw ShapeError(message(function,
+                             "the key is " + key.data.type().str() + ", but must be u32[2]",
+                             "Make one with key(seed), and use vmap for a stack of keys"));
   }
   Array first = reshape_to(slice(key.data, {0}, {1}), {});
   Array second = reshape_to(slice(key.data, {1}, {2}), {});
@@ -52,11 +53,10 @@ Words words_of(std::string_view function, const Key& key) {
 
 // The hash of 0, 1, ... in row-major order.
 Words hashed_positions(std::string_view function, const Key& key, const Shape& shape) {
-  ArrayType type{DType::u32, shape};
+  ArrayType type{DType::u32, checked_shape(function, shape)};
   if (type.size() > std::numeric_limits<std::uint32_t>::max()) {
-    throw ShapeError(std::string(function) + ": " + type.str() +
-                     " has more elements than fit into 32 bits" + where_text() +
-                     ". Draw parts with several keys");
+    throw ShapeError(message(function, type.str() + " has more elements than 32 bits can count",
+                             "Draw parts with several keys"));
   }
   Words words = words_of(function, key);
   Array position = reshape_to(iota({type.size()}, 0, DType::u32), shape);
@@ -81,8 +81,8 @@ Array joined_words(const Words& words, DType dtype) {
       return high | convert(words.second, dtype);
     }
     default:
-      throw DtypeError("bits: " + std::string(name_of(dtype)) + " is not an unsigned integer" +
-                       where_text() + ". Ask for u8, u16, u32 or u64");
+      throw DtypeError(message("bits", std::string(name_of(dtype)) + " is not an unsigned integer",
+                               "Ask for u8, u16, u32 or u64"));
   }
 }
 

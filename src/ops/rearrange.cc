@@ -30,12 +30,16 @@ Array range(const Array& x, std::int64_t axis, std::int64_t start, std::int64_t 
   return slice(x, from, to);
 }
 
-// column - row in the last two axes. Throws ShapeError when x has fewer.
+void require_matrices(std::string_view function, const Array& x) {
+  if (x.rank() >= 2) return;
+  throw ShapeError(internal::message(function,
+                                     x.type().str() + " is not a matrix or a stack of them",
+                                     "The last two axes are rows and columns"));
+}
+
+// column - row in the last two axes.
 Array distance_from_diagonal(std::string_view function, const Array& x) {
-  if (x.rank() < 2) {
-    throw ShapeError(std::string(function) + ": " + x.type().str() +
-                     " is not a matrix or a stack of them" + internal::where_text());
-  }
+  require_matrices(function, x);
   auto last = static_cast<int>(x.rank()) - 1;
   Array column = iota(x.shape(), last), row = iota(x.shape(), last - 1);
   return column - row;
@@ -64,8 +68,10 @@ Arrays split(Operand operand, std::int64_t count, int axis) {
   std::int64_t along = checked_axis("split", x.type(), axis);
   std::int64_t extent = extent_of(x, along);
   if (count < 1 || extent % count != 0) {
-    throw ShapeError("split: axis " + std::to_string(along) + " of " + x.type().str() + " has no " +
-                     std::to_string(count) + " equal parts" + internal::where_text());
+    throw ShapeError(internal::message("split",
+                                       "axis " + std::to_string(along) + " of " + x.type().str() +
+                                           " has no " + std::to_string(count) + " equal parts",
+                                       "Give the positions at which to split instead"));
   }
   Axes at;
   for (std::int64_t i = 1; i < count; i++) at.push_back(i * (extent / count));
@@ -110,8 +116,10 @@ Array tile(Operand operand, std::vector<std::int64_t> counts) {
   Axes elements;
   for (std::size_t i = 0; i < rank; i++) {
     if (counts[i] < 0) {
-      throw ShapeError("tile: " + x.type().str() + " cannot be repeated " +
-                       internal::print_field(counts) + " times" + internal::where_text());
+      throw ShapeError(internal::message(
+          "tile",
+          x.type().str() + " cannot be repeated " + internal::print_field(counts) + " times",
+          "Give counts of 0 or more"));
     }
     elements.push_back(static_cast<std::int64_t>(pairs.size()) + 1);
     pairs.insert(pairs.end(), {counts[i], shape[i]});
@@ -126,8 +134,9 @@ Array repeat(Operand operand, std::int64_t count, int axis) {
   Array x = to_array(operand);
   std::int64_t along = checked_axis("repeat", x.type(), axis);
   if (count < 0) {
-    throw ShapeError("repeat: " + x.type().str() + " cannot be repeated " + std::to_string(count) +
-                     " times" + internal::where_text());
+    throw ShapeError(internal::message(
+        "repeat", x.type().str() + " cannot be repeated " + std::to_string(count) + " times",
+        "Give a count of 0 or more"));
   }
   Shape wide = x.shape(), result = x.shape();
   wide.insert(wide.begin() + along + 1, count);
@@ -155,7 +164,7 @@ Array hstack(const Arrays& arrays, Where where) {
 Array diagonal(Operand operand, int offset) {
   Blame blame(operand.where);
   Array x = to_array(operand);
-  distance_from_diagonal("diagonal", x);
+  require_matrices("diagonal", x);
   std::int64_t row_axis = x.rank() - 2, column_axis = x.rank() - 1;
   std::int64_t first_row = std::max(-offset, 0), first_column = std::max(offset, 0);
   std::int64_t rows = extent_of(x, row_axis) - first_row;
@@ -179,8 +188,8 @@ Array diag(Operand operand, int offset) {
   Blame blame(operand.where);
   Array x = to_array(operand);
   if (x.rank() != 1) {
-    throw ShapeError("diag: " + x.type().str() + " is not a vector" + internal::where_text() +
-                     ". For the diagonal of a matrix use diagonal");
+    throw ShapeError(internal::message("diag", x.type().str() + " is not a vector",
+                                       "For the diagonal of a matrix use diagonal"));
   }
   std::int64_t low = std::max(-offset, 0), high = std::max(offset, 0);
   std::int64_t n = x.size() + low + high;
@@ -192,6 +201,7 @@ Array diag(Operand operand, int offset) {
 
 Array trace(Operand x) {
   Blame blame(x.where);
+  require_matrices("trace", to_array(x));
   return sum(diagonal(x), -1);
 }
 
@@ -214,8 +224,8 @@ Arrays meshgrid(const Arrays& vectors, Where where) {
   Shape shape;
   for (const Array& vector : vectors) {
     if (vector.rank() != 1) {
-      throw ShapeError("meshgrid: " + vector.type().str() + " is not a vector" +
-                       internal::where_text());
+      throw ShapeError(internal::message("meshgrid", vector.type().str() + " is not a vector",
+                                         "Give one vector for each axis of the grid"));
     }
     shape.push_back(vector.size());
   }

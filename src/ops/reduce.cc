@@ -84,10 +84,7 @@ struct Extreme {
   Axes axes;
   std::string_view title() const { return largest ? "max" : "min"; }
   ArrayType infer(const Arrays& x) const {
-    if (is_complex(x[0].dtype())) {
-      throw DtypeError(std::string(title()) + ": " + x[0].type().str() + " has no order" +
-                       where_text() + ". Compare abs or real of it");
-    }
+    require_order(title(), x[0].type());
     return {x[0].dtype(), picked(x[0].shape(), complement(x[0].rank(), axes))};
   }
   Array simplify(const Arrays& x) const { return axes.empty() ? x[0] : Array(); }
@@ -214,12 +211,10 @@ Array first_position(const Array& at, std::int64_t axis) {
 
 Array position_of_extreme(std::string_view function, bool largest, const Array& x, int axis,
                           bool keep) {
+  require_order(function, x.type());
   std::int64_t at = checked_axis(function, x.type(), axis);
   auto extent = x.shape()[static_cast<std::size_t>(at)];
-  if (extent == 0) {
-    throw ShapeError(std::string(function) + ": axis " + std::to_string(at) + " of " +
-                     x.type().str() + " has no elements to choose from" + where_text());
-  }
+  require_elements(function, x.type(), {at});
   return as_one_program([&] {
     Array fixed = is_floating(x.dtype()) ? stop_gradient(x) : x;
     Array best = make(Extreme{largest, {at}}, {fixed});
@@ -259,6 +254,7 @@ Array mean(Operand x, Over over) {
 Array max(Operand x, Over over) {
   Blame blame(x.where);
   auto reduced = internal::resolve("max", x, over);
+  internal::require_elements("max", reduced.x.type(), reduced.axes);
   Array y = internal::make(internal::Extreme{true, reduced.axes}, {reduced.x});
   return internal::finish(y, reduced, over);
 }
@@ -266,6 +262,7 @@ Array max(Operand x, Over over) {
 Array min(Operand x, Over over) {
   Blame blame(x.where);
   auto reduced = internal::resolve("min", x, over);
+  internal::require_elements("min", reduced.x.type(), reduced.axes);
   Array y = internal::make(internal::Extreme{false, reduced.axes}, {reduced.x});
   return internal::finish(y, reduced, over);
 }
@@ -323,9 +320,10 @@ Array norm(Operand x, Over over, double order) {
   auto reduced = internal::resolve("norm", internal::to_floating(x), over);
   bool largest = order == std::numeric_limits<double>::infinity();
   if (order != 1 && order != 2 && !largest) {
-    throw Error("norm: the order is " + internal::shortest_text(order) +
-                ", but there are 1, 2 and infinity" + internal::where_text());
+    throw Error(internal::message("norm", "the order is " + internal::shortest_text(order),
+                                  "Give 1, 2 or infinity"));
   }
+  if (largest) internal::require_elements("norm", reduced.x.type(), reduced.axes);
   return internal::as_one_program([&] {
     Array size = order == 2 ? reduced.x * reduced.x : abs(reduced.x);
     Array y = largest ? internal::make(internal::Extreme{true, reduced.axes}, {size})

@@ -19,10 +19,11 @@ struct Over {
 
 /// The sum of the elements. StableHLO: reduce with add.
 Array sum(Operand x, Over over = {});
-/// The largest and the smallest element; the derivative is shared between equal ones.
+/// The largest and the smallest element; the derivative is shared between equal ones. Throw
+/// ShapeError when there is none, DtypeError for complex numbers.
 Array max(Operand x, Over over = {});
 Array min(Operand x, Over over = {});
-/// sum / count.
+/// sum / count: NaN when there are no elements, as the variance.
 Array mean(Operand x, Over over = {});
 /// The product of the elements, with exact derivatives also where elements are zero. StableHLO:
 /// reduce with multiply.

@@ -244,8 +244,8 @@ Array dirichlet(const Key& key, Operand a, std::optional<Shape> shape) {
   return as_one_program([&] {
     Array weights = internal::to_floating(a);
     if (weights.rank() == 0) {
-      throw ShapeError("dirichlet: the parameter is a scalar" + internal::where_text() +
-                       ". Give one number for each part, along the last axis");
+      throw ShapeError(internal::message("dirichlet", "the parameter is " + weights.type().str(),
+                                         "Give one number for each part, along the last axis"));
     }
     if (shape) shape->push_back(weights.shape().back());
     Array logs = loggamma(key, weights, shape);

@@ -14,9 +14,10 @@ Equation::Equation(std::string_view function, const Operand& left, const Operand
   vector = b.rank() == 1;
   if (vector) b = as_column(b);
   if (b.rank() < 2 || rows_of(b) != rows_of(a)) {
-    throw ShapeError(std::string(function) + ": the right side " + given.type().str() +
-                     " does not fit the matrix " + a.type().str() + where_text() +
-                     ". It needs as many rows");
+    throw ShapeError(message(
+        function,
+        "the right side " + given.type().str() + " does not fit the matrix " + a.type().str(),
+        "Give it as many rows"));
   }
   Shape stack = broadcast_shapes(function, {dtype, stack_of(a)}, {dtype, stack_of(b)});
   a = broadcast_to_shape(function, a, joined(stack, {rows_of(a), rows_of(a)}));

@@ -25,8 +25,10 @@ struct Concatenate {
       ArrayType other = part.type();
       if (other.shape.size() == rest.shape.size()) extent += std::exchange(other.shape[at], 0);
       if (other != rest) {
-        throw ShapeError("concatenate: " + x[0].type().str() + " and " + part.type().str() +
-                         " differ in more than axis " + std::to_string(axis) + where_text());
+        throw ShapeError(message("concatenate",
+                                 x[0].type().str() + " and " + part.type().str() +
+                                     " differ in more than axis " + std::to_string(axis),
+                                 "Make the other extents equal"));
       }
     }
     rest.shape[at] = extent;
@@ -83,9 +85,11 @@ struct Slice {
     ArrayType type = x[0].type();
     for (std::size_t i = 0; i < start.size(); i++) {
       if (start[i] < 0 || stop[i] < start[i] || stop[i] > type.shape[i] || step[i] < 1) {
-        throw ShapeError("slice: " + std::to_string(start[i]) + " to " + std::to_string(stop[i]) +
-                         " by " + std::to_string(step[i]) + " is not within axis " +
-                         std::to_string(i) + " of " + x[0].type().str() + where_text());
+        throw ShapeError(message("slice",
+                                 std::to_string(start[i]) + " to " + std::to_string(stop[i]) +
+                                     " by " + std::to_string(step[i]) + " is not within axis " +
+                                     std::to_string(i) + " of " + x[0].type().str(),
+                                 "Give 0 <= start <= stop <= extent and a step of 1 or more"));
       }
       type.shape[i] = (stop[i] - start[i] + step[i] - 1) / step[i];
     }
@@ -132,9 +136,12 @@ struct Pad {
       std::int64_t inside = std::max<std::int64_t>(type.shape[i] - 1, 0) * interior[i];
       type.shape[i] += low[i] + high[i] + inside;
       if (type.shape[i] < 0 || interior[i] < 0) {
-        throw ShapeError("pad: axis " + std::to_string(i) + " of " + x[0].type().str() +
-                         " would have " + std::to_string(type.shape[i]) + " elements" +
-                         where_text());
+        throw ShapeError(message("pad",
+                                 "axis " + std::to_string(i) + " of " + x[0].type().str() +
+                                     " would have " + std::to_string(type.shape[i]) +
+                                     " elements, with " + std::to_string(interior[i]) +
+                                     " between neighbours",
+                                 "Cut off no more than there is, and put 0 or more between"));
       }
     }
     return type;
@@ -198,14 +205,22 @@ using internal::to_array;
 Array reshape(Operand operand, Shape shape) {
   Blame blame(operand.where);
   Array x = to_array(operand);
-  for (std::int64_t& extent : shape) {
-    if (extent != -1) continue;
-    extent = 1;
-    std::int64_t rest = internal::product(shape);
-    extent = rest > 0 ? x.size() / rest : 0;
-    break;
+  Shape full = shape;
+  if (auto open = std::find(full.begin(), full.end(), -1); open != full.end()) {
+    *open = 1;
+    std::int64_t rest = internal::product(full);
+    *open = rest > 0 ? x.size() / rest : 0;
   }
-  return internal::reshape_to(x, shape);
+  bool negative = std::any_of(full.begin(), full.end(), [](std::int64_t n) { return n < 0; });
+  if (negative || internal::product(full) != x.size()) {
+    std::string count = std::to_string(x.size());
+    throw ShapeError(internal::message(
+        "reshape",
+        x.type().str() + " has " + count + " elements, which do not fill the shape " +
+            internal::print_field(shape),
+        "The product of the extents must be " + count + "; one of them may be -1, the rest"));
+  }
+  return internal::reshape_to(x, full);
 }
 
 Array transpose(Operand operand, std::vector<std::int64_t> permutation) {
@@ -221,9 +236,10 @@ Array transpose(Operand operand, std::vector<std::int64_t> permutation) {
   Axes sorted = permutation;
   std::sort(sorted.begin(), sorted.end());
   if (sorted != internal::iota_axes(x.rank())) {
-    throw ShapeError("transpose: " + internal::print_field(permutation) +
-                     " is not a permutation of the axes of " + x.type().str() +
-                     internal::where_text());
+    throw ShapeError(internal::message("transpose",
+                                       internal::print_field(permutation) +
+                                           " is not a permutation of the axes of " + x.type().str(),
+                                       "Name each axis once"));
   }
   return internal::permute(x, permutation);
 }
@@ -240,6 +256,7 @@ Array swapaxes(Operand operand, int a, int b) {
 
 Array broadcast_to(Operand x, const Shape& shape) {
   Blame blame(x.where);
+  internal::checked_shape("broadcast_to", shape);
   return internal::broadcast_to_shape("broadcast_to", to_array(x), shape);
 }
 
@@ -264,8 +281,10 @@ Array squeeze(Operand operand, std::vector<std::int64_t> axes) {
     std::int64_t extent = x.shape()[static_cast<std::size_t>(i)];
     bool named = internal::contains(axes, i);
     if (named && extent != 1) {
-      throw ShapeError("squeeze: axis " + std::to_string(i) + " of " + x.type().str() +
-                       " is not 1" + internal::where_text());
+      throw ShapeError(internal::message("squeeze",
+                                         "axis " + std::to_string(i) + " of " + x.type().str() +
+                                             " has extent " + std::to_string(extent),
+                                         "Name axes of extent 1, or take one position with x[i]"));
     }
     if (named || (all && extent == 1)) continue;
     shape.push_back(extent);
@@ -278,7 +297,7 @@ namespace {
 // All in one element type.
 Arrays one_dtype(std::string_view function, const Arrays& arrays) {
   if (arrays.empty()) {
-    throw ShapeError(std::string(function) + ": no arrays were given" + internal::where_text());
+    throw ShapeError(internal::message(function, "no arrays were given", "Give at least one"));
   }
   DType dtype = arrays[0].dtype();
   for (const Array& array : arrays) dtype = internal::promoted(dtype, array.dtype());
@@ -299,8 +318,17 @@ Array concatenate(const Arrays& arrays, int axis, Where where) {
 Array stack(const Arrays& arrays, int axis, Where where) {
   Blame blame(where);
   Arrays parts = one_dtype("stack", arrays);
-  for (Array& part : parts) part = expand_dims(part, axis);
-  return concatenate(parts, axis);
+  for (const Array& part : parts) {
+    if (part.shape() == parts[0].shape()) continue;
+    throw ShapeError(internal::message(
+        "stack", parts[0].type().str() + " and " + part.type().str() + " have different shapes",
+        "Give all the same shape"));
+  }
+  ArrayType type{parts[0].dtype(),
+                 internal::prepended(static_cast<std::int64_t>(parts.size()), parts[0].shape())};
+  auto at = static_cast<int>(internal::checked_axis("stack", type, axis));
+  for (Array& part : parts) part = expand_dims(part, at);
+  return concatenate(parts, at);
 }
 
 Array slice(Operand operand, std::vector<std::int64_t> start, std::vector<std::int64_t> stop,
@@ -310,8 +338,11 @@ Array slice(Operand operand, std::vector<std::int64_t> start, std::vector<std::i
   auto rank = x.shape().size();
   if (step.empty()) step.assign(rank, 1);
   if (start.size() != rank || stop.size() != rank || step.size() != rank) {
-    throw ShapeError("slice: " + x.type().str() + " needs one start, stop and step per axis" +
-                     internal::where_text());
+    throw ShapeError(internal::message(
+        "slice",
+        "for " + x.type().str() + " there are " + std::to_string(start.size()) + " starts, " +
+            std::to_string(stop.size()) + " stops and " + std::to_string(step.size()) + " steps",
+        "Give one of each per axis"));
   }
   return internal::make(internal::Slice{start, stop, step}, {x});
 }
@@ -324,9 +355,12 @@ Array pad(Operand operand, Operand value, std::vector<std::int64_t> low,
   auto rank = x.shape().size();
   if (interior.empty()) interior.assign(rank, 0);
   if (low.size() != rank || high.size() != rank || interior.size() != rank || around.rank() != 0) {
-    throw ShapeError("pad: " + x.type().str() +
-                     " needs one low, high and interior number per axis, and a scalar value" +
-                     internal::where_text());
+    throw ShapeError(internal::message(
+        "pad",
+        "for " + x.type().str() + " there are " + std::to_string(low.size()) + " low, " +
+            std::to_string(high.size()) + " high and " + std::to_string(interior.size()) +
+            " interior numbers, and a value of type " + around.type().str(),
+        "Give one of each per axis, and a scalar value"));
   }
   return internal::make(internal::Pad{low, high, interior}, {x, around});
 }

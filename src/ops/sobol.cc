@@ -74,17 +74,20 @@ Array with_random_lower_bits(const Array& directions, const Key& key) {
 
 Array points(std::int64_t count, std::int64_t dimensions, const SobolOptions& options,
              const Key* key) {
-  ArrayType type{options.dtype, {count, dimensions}};
+  ArrayType type{options.dtype, checked_shape("sobol", {count, dimensions})};
   std::int64_t end = options.first + count;
   if (dimensions > most_dimensions || options.first < 0 || end > (std::int64_t{1} << word)) {
-    throw ShapeError("sobol: points " + std::to_string(options.first) + " to " +
-                     std::to_string(end) + " in " + std::to_string(dimensions) + " dimensions" +
-                     where_text() + ". There are 2^32 points in up to " +
-                     std::to_string(most_dimensions) + " dimensions");
+    throw ShapeError(message(
+        "sobol",
+        "points " + std::to_string(options.first) + " to " + std::to_string(end) + " in " +
+            std::to_string(dimensions) + " dimensions",
+        "There are 2^32 points in up to " + std::to_string(most_dimensions) + " dimensions"));
   }
   if (!is_floating(options.dtype)) {
-    throw DtypeError("sobol: points of type " + std::string(name_of(options.dtype)) +
-                     " are not floating point" + where_text() + ". Ask for f32 or f64");
+    throw DtypeError(
+        message("sobol",
+                "points of type " + std::string(name_of(options.dtype)) + " are not floating point",
+                "Ask for f32 or f64"));
   }
   Array directions = all_directions(dimensions);
   Array shift = zeros({dimensions}, DType::u32);

@@ -38,7 +38,9 @@ struct LogAddExp {
 struct Exponentials {
   Array largest, moved, sum;
   Exponentials(const Array& x, const Over& kept) {
-    largest = stop_gradient(max(x, kept));
+    // Of nothing the sum is 0, whatever the largest is taken to be.
+    bool some = product(picked(x.shape(), *kept.axes)) > 0;
+    largest = some ? stop_gradient(max(x, kept)) : sturnus::sum(x, kept);
     Array wide = broadcast_to(largest, x.shape());
     moved = difference(x, wide);
     sum = sturnus::sum(exp(moved), kept);

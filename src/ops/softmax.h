@@ -9,7 +9,7 @@ namespace sturnus {
 
 /// log(exp(a) + exp(b)).
 Array logaddexp(Operand a, Operand b);
-/// log(sum(exp(x))).
+/// log(sum(exp(x))); -infinity when there are no elements.
 Array logsumexp(Operand x, Over over = {});
 /// exp(x) / sum(exp(x)) along an axis.
 Array softmax(Operand x, int axis = -1);

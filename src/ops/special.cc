@@ -262,8 +262,8 @@ Array digamma(Operand x) { return make_floating(internal::Polygamma{0}, x); }
 Array polygamma(int order, Operand x) {
   internal::Blame blame(x.where);
   if (order < 0) {
-    throw Error("polygamma: the order is " + std::to_string(order) + ", but must not be negative" +
-                internal::where_text());
+    throw Error(internal::message("polygamma", "the order is " + std::to_string(order),
+                                  "Give an order of 0 or more"));
   }
   return make_floating(internal::Polygamma{order}, x);
 }

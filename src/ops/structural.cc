@@ -2,14 +2,40 @@
 
 #include <sturnus/ops/arithmetic.h>
 
+#include <algorithm>
+
 namespace sturnus::internal {
 
 std::int64_t checked_axis(std::string_view function, const ArrayType& type, std::int64_t axis) {
   auto rank = static_cast<std::int64_t>(type.shape.size());
   std::int64_t counted = axis < 0 ? axis + rank : axis;
   if (counted >= 0 && counted < rank) return counted;
-  throw ShapeError(std::string(function) + ": axis " + std::to_string(axis) + " of " + type.str() +
-                   ", which has " + std::to_string(rank) + " axes");
+  std::string fault = "axis " + std::to_string(axis) + " of " + type.str() + ", which has ";
+  if (rank == 0) {
+    throw ShapeError(message(function, fault + "no axes", "Give it one with expand_dims"));
+  }
+  throw ShapeError(
+      message(function, fault + std::to_string(rank) + (rank == 1 ? " axis" : " axes"),
+              "Name one from " + std::to_string(-rank) + " to " + std::to_string(rank - 1)));
+}
+
+void require_elements(std::string_view function, const ArrayType& type, const Axes& axes) {
+  if (product(picked(type.shape, axes)) > 0) return;
+  throw ShapeError(message(
+      function,
+      type.str() + " has no elements along the axes " + print_field(axes) + " to choose from",
+      "Give it some, or treat the empty case apart"));
+}
+
+void require_order(std::string_view function, const ArrayType& type) {
+  if (!is_complex(type.dtype)) return;
+  throw DtypeError(message(function, type.str() + " has no order", "Take abs, real or imag of it"));
+}
+
+const Shape& checked_shape(std::string_view function, const Shape& shape) {
+  if (std::all_of(shape.begin(), shape.end(), [](std::int64_t n) { return n >= 0; })) return shape;
+  throw ShapeError(message(function, "the shape " + print_field(shape) + " has a negative extent",
+                           "Give extents of 0 or more"));
 }
 
 Axes checked_axes(std::string_view function, const ArrayType& type, const Axes& axes) {
@@ -17,8 +43,9 @@ Axes checked_axes(std::string_view function, const ArrayType& type, const Axes& 
   for (std::int64_t axis : axes) {
     std::int64_t counted = checked_axis(function, type, axis);
     if (contains(result, counted)) {
-      throw ShapeError(std::string(function) + ": axis " + std::to_string(axis) + " of " +
-                       type.str() + " is named twice");
+      throw ShapeError(message(
+          function, "axis " + std::to_string(axis) + " of " + type.str() + " is named twice",
+          "Name each axis once"));
     }
     result.push_back(counted);
   }
@@ -31,8 +58,10 @@ Axes checked_axes(std::string_view function, const ArrayType& type, const Axes& 
 ArrayType Broadcast::infer(const Arrays& x) const {
   for (std::size_t i = 0; i < axes.size(); i++) {
     if (x[0].shape()[i] != shape[static_cast<std::size_t>(axes[i])]) {
-      throw ShapeError("broadcast: " + x[0].type().str() + " does not fit into " +
-                       ArrayType{x[0].dtype(), shape}.str());
+      throw ShapeError(
+          message("broadcast",
+                  x[0].type().str() + " does not fit into " + ArrayType{x[0].dtype(), shape}.str(),
+                  "Make the extents of the axes equal"));
     }
   }
   return {x[0].dtype(), shape};
@@ -77,8 +106,10 @@ Array broadcast(const Array& x, Shape shape, Axes axes) {
 ArrayType Reshape::infer(const Arrays& x) const {
   ArrayType type{x[0].dtype(), shape};
   if (type.size() != x[0].size()) {
-    throw ShapeError("reshape: " + x[0].type().str() + " has " + std::to_string(x[0].size()) +
-                     " elements, " + type.str() + " has " + std::to_string(type.size()));
+    throw ShapeError(message("reshape",
+                             x[0].type().str() + " has " + std::to_string(x[0].size()) +
+                                 " elements, " + type.str() + " has " + std::to_string(type.size()),
+                             "Give a shape with as many"));
   }
   return type;
 }

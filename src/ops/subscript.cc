@@ -44,8 +44,8 @@ struct Part {
   IndexFacts facts() const { return {.unique = positions[0].rank() == 0}; }
 };
 
-[[noreturn]] void fail(const Array& x, const std::string& what) {
-  throw ShapeError("subscript: " + what + " of " + x.type().str() + where_text());
+[[noreturn]] void fail(const Array& x, const std::string& what, const std::string& remedy) {
+  throw ShapeError(message("subscript", what + " of " + x.type().str(), remedy));
 }
 
 // Replaces the ellipsis by whole axes, and adds those that are missing at the end.
@@ -57,9 +57,10 @@ std::vector<Index> completed(const Array& x, const std::vector<Index>& subscript
     else if (index.kind != Index::Kind::new_axis)
       named++;
   }
-  if (ellipses > 1) fail(x, "more than one ellipsis in a subscript");
+  if (ellipses > 1) fail(x, "more than one ellipsis in a subscript", "Write one");
   if (named > x.rank()) {
-    fail(x, std::to_string(named) + " subscripts for the " + std::to_string(x.rank()) + " axes");
+    fail(x, std::to_string(named) + " subscripts for the " + std::to_string(x.rank()) + " axes",
+         "Give no more than one per axis");
   }
   std::vector<Index> result;
   auto fill = [&] {
@@ -77,7 +78,7 @@ std::vector<Index> completed(const Array& x, const std::vector<Index>& subscript
 
 // Cuts `slice` out of an axis as Python does.
 void cut(const Array& x, Part& part, const Slice& slice, std::int64_t extent) {
-  if (slice.step == 0) fail(x, "a step of 0 in a slice");
+  if (slice.step == 0) fail(x, "a step of 0 in a slice", "Give a step that moves");
   bool backwards = slice.step < 0;
   auto counted = [&](std::optional<std::int64_t> end, std::int64_t missing) {
     if (!end) return missing;
@@ -102,13 +103,17 @@ std::int64_t checked_position(const Array& x, std::int64_t position, std::size_t
   std::int64_t extent = x.shape()[axis];
   std::int64_t counted = position < 0 ? position + extent : position;
   if (counted >= 0 && counted < extent) return counted;
-  fail(x, "position " + std::to_string(position) + " is outside of axis " + std::to_string(axis));
+  fail(x, "position " + std::to_string(position) + " is outside of axis " + std::to_string(axis),
+       extent == 0
+           ? "It has no elements"
+           : "Give one from " + std::to_string(-extent) + " to " + std::to_string(extent - 1));
 }
 
 Array checked_positions(const Array& indices) {
   if (is_integer(indices.dtype())) return indices;
-  throw DtypeError("subscript: an array is " + indices.type().str() + ", but must be of integers" +
-                   where_text() + ". Choose with where when it is a mask");
+  throw DtypeError(message("subscript",
+                           "an array is " + indices.type().str() + ", but must be of integers",
+                           "Choose with where when it is a mask"));
 }
 
 // Arrays of positions in one type and one shape, counted from the start.
@@ -120,7 +125,8 @@ void agree(const Array& x, Part& part) {
   }
   for (std::size_t i = 0; i < part.positions.size(); i++) {
     std::int64_t extent = part.box[static_cast<std::size_t>(part.chosen[i])];
-    if (extent == 0 && product(common.shape) > 0) fail(x, "a position within an empty axis");
+    if (extent == 0 && product(common.shape) > 0)
+      fail(x, "a position within an empty axis", "Give the axis elements first");
     Array indices = converted(part.positions[i], common.dtype);
     indices = broadcast_to_shape("subscript", indices, common.shape);
     part.positions[i] = wrapped_index(indices, extent);

@@ -62,13 +62,15 @@ class At {
       : x_(std::move(x)), subscripts_(std::move(subscripts)) {}
   /// The part.
   Array get() const;
-  /// The array with its part replaced. Of several values for one position one stays.
-  Array set(Operand values) const;
+  /// The array with its part replaced: a new one, since nothing changes an array. Of several values
+  /// for one position one stays.
+  [[nodiscard("nothing changes an array: use the new one that At::set returns")]] Array set(
+      Operand values) const;
   /// The array with its part changed; several values for one position all count.
-  Array add(Operand values) const;
-  Array multiply(Operand values) const;
-  Array max(Operand values) const;
-  Array min(Operand values) const;
+  [[nodiscard]] Array add(Operand values) const;
+  [[nodiscard]] Array multiply(Operand values) const;
+  [[nodiscard]] Array max(Operand values) const;
+  [[nodiscard]] Array min(Operand values) const;
 
  private:
   Array x_;

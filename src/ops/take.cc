@@ -24,9 +24,9 @@ namespace {
 
 Array checked_indices(std::string_view function, const Array& indices) {
   if (is_integer(indices.dtype())) return indices;
-  throw DtypeError(std::string(function) + ": the indices are " + indices.type().str() +
-                   ", but must be integers" + internal::where_text() +
-                   ". Choose with where when they are a mask");
+  throw DtypeError(internal::message(
+      function, "the indices are " + indices.type().str() + ", but must be integers",
+      "Choose with where when they are a mask"));
 }
 
 }  // namespace
@@ -37,6 +37,7 @@ Array take(Operand operand, Operand positions, int axis) {
   Array indices = checked_indices("take", internal::to_array(positions));
   std::int64_t at = internal::checked_axis("take", x.type(), axis);
   std::int64_t extent = x.shape()[static_cast<std::size_t>(at)];
+  if (indices.size() > 0) internal::require_elements("take", x.type(), {at});
   Array wrapped = internal::wrapped_index(indices, extent);
   Shape sizes = x.shape();
   sizes[static_cast<std::size_t>(at)] = 1;
@@ -52,8 +53,10 @@ Array take_along_axis(Operand operand, const Array& positions, int axis) {
   Array x = internal::to_array(operand);
   Array indices = checked_indices("take_along_axis", positions);
   if (indices.rank() != x.rank()) {
-    throw ShapeError("take_along_axis: the indices are " + indices.type().str() +
-                     ", but must have as many axes as " + x.type().str() + internal::where_text());
+    throw ShapeError(internal::message(
+        "take_along_axis",
+        "the indices are " + indices.type().str() + ", the array is " + x.type().str(),
+        "Give them as many axes"));
   }
   std::int64_t at = internal::checked_axis("take_along_axis", x.type(), axis);
   auto k = static_cast<std::size_t>(at);
@@ -78,6 +81,7 @@ Array one_hot(Operand positions, std::int64_t n, DType dtype) {
   Array indices = checked_indices("one_hot", internal::to_array(positions));
   Shape shape = indices.shape();
   shape.push_back(n);
+  internal::checked_shape("one_hot", shape);
   Array wide = internal::broadcast(indices, shape, internal::iota_axes(indices.rank()));
   return convert(wide == iota(shape, -1, indices.dtype()), dtype);
 }

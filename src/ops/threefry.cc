@@ -21,7 +21,8 @@ struct Threefry {
   ArrayTypes infer(const Arrays& x) const {
     ArrayType type = common_type(name, x);
     if (type.dtype != DType::u32) {
-      throw DtypeError("threefry: words are " + type.str() + ", but must be u32" + where_text());
+      throw DtypeError(message("threefry", "words are " + type.str() + ", but must be u32",
+                               "Make keys with key(seed)"));
     }
     return {type, type};
   }

@@ -92,9 +92,10 @@ Array triangular_solve(Operand a, Operand b, const TriangularOptions& options) {
 Array solve_positive(Operand a, Operand b) {
   Blame blame(a.where);
   return as_one_program([&] {
-    Array l = cholesky(a);
-    Array half = triangular_solve(l, b);
-    return triangular_solve(l, half, {.transposed = true});
+    internal::Equation equation("solve_positive", a, b);
+    Array l = cholesky(equation.a);
+    Array half = triangular_solve(l, equation.b);
+    return equation.shaped(triangular_solve(l, half, {.transposed = true}));
   });
 }
 

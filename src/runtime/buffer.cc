@@ -9,16 +9,17 @@ namespace sturnus {
 
 using internal::Api;
 
-void internal::check_fill(const char* function, const ArrayType& type, DType dtype,
-                          std::size_t count) {
+void internal::check_fill(std::string_view function, const ArrayType& type, DType dtype,
+                          std::size_t count, const std::string& place) {
   if (type.dtype != dtype) {
     throw Error(std::string(function) + ": the array is " + type.str() +
-                ", asked for elements of " + std::string(name_of(dtype)) + ". Ask for " +
+                ", asked for elements of " + std::string(name_of(dtype)) + place + ". Ask for " +
                 std::string(name_of(type.dtype)) + ", or convert on the device");
   }
   if (static_cast<std::size_t>(type.size()) != count) {
     throw Error(std::string(function) + ": " + type.str() + " has " + std::to_string(type.size()) +
-                " elements, " + std::to_string(count) + " were given or asked for");
+                " elements, " + std::to_string(count) + " were given or asked for" + place +
+                ". Make the numbers equal");
   }
 }
 
@@ -40,13 +41,15 @@ void Buffer::ask_type() {
 Buffer::Buffer(Buffer&& other) noexcept
     : client_(std::move(other.client_)),
       handle_(std::exchange(other.handle_, nullptr)),
-      type_(std::move(other.type_)) {}
+      type_(std::move(other.type_)),
+      taker_(other.taker_.load()) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
   Buffer taken(std::move(other));  // and what was here goes with it
   std::swap(client_, taken.client_);
   std::swap(handle_, taken.handle_);
   std::swap(type_, taken.type_);
+  taker_ = taken.taker_.exchange(taker_);
   return *this;
 }
 
@@ -122,6 +125,7 @@ Buffer Buffer::alias_host(const Device& device, const ArrayType& type, const voi
 // -------------------------------------------------------------------------------- device to host
 
 Event Buffer::ready_event() const {
+  require_contents("Buffer::ready_event");
   auto reply =
       api().call<&PJRT_Api::PJRT_Buffer_ReadyEvent>([this](auto& args) { args.buffer = handle_; });
   return internal::make_event(client_, api(), reply.event);
@@ -133,6 +137,7 @@ Event Buffer::to_host_async(void* data, std::size_t bytes) const {
                 " bytes, the host memory is " + std::to_string(bytes));
   }
   if (bytes == 0) return ready_event();
+  require_contents("Buffer::to_host");
   if (data == nullptr) throw Error("Buffer::to_host: null memory for " + type().str());
   // Without a layout the plugin gives the device's own.
   std::vector<std::int64_t> minor_to_major(type().shape.size());
@@ -153,6 +158,7 @@ Event Buffer::to_host_async(void* data, std::size_t bytes) const {
 }
 
 HostView Buffer::host_view() const {
+  require_contents("Buffer::host_view");
   const Api& api = this->api();
   auto self = [this](auto& args) { args.buffer = handle_; };
   if (!api.call<&PJRT_Api::PJRT_Buffer_IsOnCpu>(self).is_on_cpu) {
@@ -214,6 +220,7 @@ std::size_t Buffer::device_bytes() const {
 }
 
 void Buffer::check_destination(const internal::ClientState& client) const {
+  require_contents("Buffer::copy_to");
   if (&client.api() == &api()) return;
   throw Error("Buffer::copy_to: " + type().str() +
               " and the destination belong to different plugins. Copy it through the host");
@@ -247,6 +254,14 @@ bool Buffer::released() const {
   return api()
       .call<&PJRT_Api::PJRT_Buffer_IsDeleted>([this](auto& args) { args.buffer = handle_; })
       .is_deleted;
+}
+
+void Buffer::throw_released(const std::string& subject) const {
+  const char* taker = taker_;
+  std::string fate = taker == nullptr ? "released, or donated to an earlier run,"
+                                      : "donated to " + std::string(taker) + ",";
+  throw Error(subject + " was " + fate +
+              " and has no contents. Use the result of that run instead, or do not donate it");
 }
 
 }  // namespace sturnus

@@ -5,11 +5,14 @@
 #include <sturnus/runtime/dtype.h>
 #include <sturnus/runtime/event.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -100,10 +103,16 @@ class Buffer {
                                        const void* data, std::span<const std::int64_t> byte_strides,
                                        int semantics);
   const internal::Api& api() const;
+  /// "subject was released ...", with the one who took the memory.
+  [[noreturn]] void throw_released(const std::string& subject) const;
+  void require_contents(std::string_view function) const {
+    if (released()) throw_released(std::string(function) + ": " + type().str());
+  }
   void check_destination(const internal::ClientState& client) const;
   std::shared_ptr<const internal::ClientState> client_;
   PJRT_Buffer* handle_ = nullptr;
   std::shared_ptr<const ArrayType> type_;
+  mutable std::atomic<const char*> taker_ = nullptr;  // to whom it was donated, for messages
 };
 
 /// Read access to a buffer's memory on the host; the buffer stays in place while the view lives,
@@ -131,8 +140,9 @@ class HostView {
 };
 
 namespace internal {
-/// Throws Error unless `count` elements of `dtype` fill `type`.
-void check_fill(const char* function, const ArrayType& type, DType dtype, std::size_t count);
+/// Throws Error unless `count` elements of `dtype` fill `type`; `place` is the line to name.
+void check_fill(std::string_view function, const ArrayType& type, DType dtype, std::size_t count,
+                const std::string& place = {});
 }  // namespace internal
 
 template <class T>

@@ -342,11 +342,7 @@ void LoadedExecutable::check_presence(std::span<const Buffer* const> arguments,
   for (std::size_t i = 0; i < arguments.size(); i++) {
     const Buffer& argument = *arguments[i];
     std::string which = argument_name(name(), i) + " (" + argument.type().str() + ")";
-    if (argument.released()) {
-      throw Error(which +
-                  " was released, or donated to an earlier run, and has no contents. Pass the "
-                  "result of that run instead, or do not donate it");
-    }
+    if (argument.released()) argument.throw_released(which);
     Device here = argument.device();
     if (here.handle() != device) {
       throw Error(
@@ -392,6 +388,9 @@ std::vector<Buffer> LoadedExecutable::run(std::span<const Buffer* const> argumen
   } catch (const RuntimeError&) {
     check_presence(arguments, options.device ? options.device->handle() : loaded_->devices[0]);
     throw;
+  }
+  for (int index : options.donate) {
+    arguments[static_cast<std::size_t>(index)]->taker_ = options.taker;
   }
   std::vector<Buffer> results = adopt_results(output_list);
   for (Buffer& result : results) result.ask_type();

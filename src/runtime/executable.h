@@ -80,6 +80,9 @@ struct RunOptions {
   /// Arguments that the program may overwrite and that are gone afterwards. Only those that the
   /// program marks as reusable (`tf.aliasing_output`, `jax.buffer_donor`) are.
   std::vector<int> donate = {};
+  /// Who takes them, for messages about later uses; a text that is never freed. Unless given it is
+  /// not said.
+  const char* taker = nullptr;
   /// Where a portable program runs; default: where it was compiled for.
   std::optional<Device> device = {};
 };

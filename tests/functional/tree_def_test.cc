@@ -158,7 +158,7 @@ TEST(TreeDef, TellsWhereTwoStructuresFirstDiffer) {
       require_same_structure("scan", "a", row.a, "b", row.b);
       ADD_FAILURE() << "no error for: " << row.message;
     } catch (const TreeError& error) {
-      EXPECT_EQ(error.what(), "scan: " + row.message + ". Give both the same structure.");
+      EXPECT_EQ(error.what(), "scan: " + row.message + ". Give both the same structure");
     }
   }
 }
@@ -182,7 +182,7 @@ TEST(TreeDef, ChecksTheNumberOfLeaves) {
       ADD_FAILURE() << "no error for: " << row.message;
     } catch (const Error& error) {
       EXPECT_EQ(error.what(), "tree_unflatten: " + row.message +
-                                  ". Give as many leaves as tree_leaves of such a tree returns.");
+                                  ". Give as many leaves as tree_leaves of such a tree returns");
     }
   }
 }

@@ -441,9 +441,9 @@ TEST(Tree, ErrorsNameThePathBothFactsAndTheRemedy) {
   const auto sum = [](const auto&... leaf) { return Leaf((leaf.value + ...)); };
   EXPECT_EQ(text([&] { tree_map(sum, member, longer); }),
             "tree_map: .net has 2 elements in tree 1 and has 3 elements in tree 2. "
-            "Give both the same structure.");
+            "Give both the same structure");
   EXPECT_EQ(text([&] { tree_map(sum, member, member, other_act); }),
-            "tree_map: .act is 0 in tree 1 and is 1 in tree 3. Give both the same structure.");
+            "tree_map: .act is 0 in tree 1 and is 1 in tree 3. Give both the same structure");
   EXPECT_EQ(text([&] {
               Mixed a, b;
               a.groups["x"] = {Layer(), std::nullopt};
@@ -451,10 +451,10 @@ TEST(Tree, ErrorsNameThePathBothFactsAndTheRemedy) {
               tree_map(sum, a, b);
             }),
             "tree_map: .groups[\"x\"][1] is absent in tree 1 and is present in tree 2. "
-            "Give both the same structure.");
+            "Give both the same structure");
   EXPECT_EQ(text([&] { tree_unflatten(member, range(4)); }),
             "tree_unflatten: sturnus::tree_test::Member has 6 leaves, given: 4; the first without "
-            "one is .omega. Give as many leaves as tree_leaves of such a tree returns.");
+            "one is .omega. Give as many leaves as tree_leaves of such a tree returns");
 }
 
 }  // namespace tree_test

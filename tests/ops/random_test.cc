@@ -142,13 +142,13 @@ TEST(Random, Errors) {
             std::string::npos)
       << text;
   text = message_of<DtypeError>([] { uniform(key(1), {2}, 0, 1, DType::i32); });
-  EXPECT_NE(text.find("random numbers of type i32 are not floating point"), std::string::npos)
+  EXPECT_NE(text.find("random: numbers of type i32 are not floating point"), std::string::npos)
       << text;
   text = message_of<DtypeError>([] { bits(key(1), {2}, DType::i32); });
   EXPECT_NE(text.find("bits: i32 is not an unsigned integer (random_test.cc:"), std::string::npos)
       << text;
   text = message_of<ShapeError>([] { uniform(key(1), {2}, array({1, 2, 3}), 4.0); });
-  EXPECT_NE(text.find("do not fit"), std::string::npos) << text;
+  EXPECT_NE(text.find("does not fit into f32[2]"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -234,7 +234,7 @@ TEST(Argmax, IsTheFirstAndNanWins) {
   EXPECT_EQ(argmin(array(std::vector<std::int32_t>{3, -5, 2})).item<std::int32_t>(), 1);
   EXPECT_NE(message_of([] {
               argmax(zeros({2, 0}), 1);
-            }).find("argmax: axis 1 of f32[2,0] has no elements to choose from"),
+            }).find("argmax: f32[2,0] has no elements along the axes [1] to choose from"),
             std::string::npos);
 }
 

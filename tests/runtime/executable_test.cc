@@ -123,7 +123,7 @@ TEST(Run, SaysWhatIsWrongWithItsArguments) {
        "dot: argument 1 (f32[7,3]) belongs to another client. Copy it through the host"},
       {{&a, &released},
        "dot: argument 1 (f32[7,3]) was released, or donated to an earlier run, and has no "
-       "contents. Pass the result of that run instead, or do not donate it"},
+       "contents. Use the result of that run instead, or do not donate it"},
       {{&a, &elsewhere},
        "dot: argument 1 (f32[7,3]) is on device 1, the program runs on device 0. Copy it with "
        "Buffer::copy_to"},
@@ -159,7 +159,7 @@ TEST(Donate, ReusesTheMemoryOfMarkedArguments) {
                 program.run({&p.a, &p.b});
               }),
               "donated: argument 0 (f32[1024]) was released, or donated to an earlier run, and has "
-              "no contents. Pass the result of that run instead, or do not donate it");
+              "no contents. Use the result of that run instead, or do not donate it");
     Buffer again = std::move(program.run({&sum, &p.b}, {.donate = {0}})[0]);  // a training loop
     EXPECT_EQ(again.to_vector<float>(), Floats(1024, 5));
     EXPECT_EQ(again.host_view().data(), memory);

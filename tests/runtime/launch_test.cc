@@ -207,7 +207,7 @@ TEST(Launch, DonatesOnEveryDevice) {
   }
   EXPECT_EQ(error_of([&] { program.launch(lists.all()); }),
             "next: argument 0 (f32[64]) was released, or donated to an earlier run, and has no "
-            "contents. Pass the result of that run instead, or do not donate it");
+            "contents. Use the result of that run instead, or do not donate it");
 }
 
 TEST(Launch, SaysWhatIsWrong) {
@@ -232,7 +232,7 @@ TEST(Launch, SaysWhatIsWrong) {
             "Buffer::copy_to");
   EXPECT_EQ(complaint({{&a}, {&released}}),
             "twice: argument 0 (f32[4]) was released, or donated to an earlier run, and has no "
-            "contents. Pass the result of that run instead, or do not donate it");
+            "contents. Use the result of that run instead, or do not donate it");
   for (const RunOptions& options : {RunOptions{}, RunOptions{.device = cpu().device()}}) {
     EXPECT_EQ(error_of([&] { program.run({&a}, options); }),
               "twice: the program runs on 2 devices. Use launch with one argument list per device");
