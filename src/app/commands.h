@@ -23,7 +23,7 @@ void show_devices(std::ostream& out, const std::string& platform);
 struct CompileRequest {
   std::filesystem::path program;  // a file with StableHLO text, or an experiment
   std::string variant = "full";   // of the experiment
-  std::optional<std::int64_t> members;
+  std::optional<std::int64_t> members = {};
   std::vector<std::string> targets;  // "cpu", "h100", "tpu:v5e:2x2", a file with a GPU description
   int devices = 1;                   // the program is split over so many
   std::filesystem::path json;        // where the reports go as JSON; empty: nowhere

@@ -252,7 +252,7 @@ Experiment experiment_named(const std::string& name) {
     listed += (listed.empty() ? "" : ", ") + known;
   }
   std::string near = nearest_name(name, names);
-  throw Error("run: there is no experiment and no file \"" + name + "\"; there are " + listed +
+  throw Error("there is no experiment and no file \"" + name + "\"; there are " + listed +
               (near.empty() ? "" : ". Did you mean " + near + "?"));
 }
 

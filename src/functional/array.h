@@ -190,8 +190,8 @@ Array array(const std::vector<T>& values, Shape shape, Where where = Where::here
   }
 }
 template <class T>
-Array array(const std::vector<T>& values, Where where = Where::here()) {
-  return array(values, {static_cast<std::int64_t>(values.size())}, where);
+Array array(const std::vector<T>& values) {
+  return array(values, {static_cast<std::int64_t>(values.size())});
 }
 /// Vectors of vectors, to any depth. Throws ShapeError when some differ in length.
 template <class T>

@@ -185,22 +185,25 @@ TEST_F(Commands, RefuseToCompileWhatTheyCannot) {
   const fs::path missing = folder.path() / "missing";
   const auto request = [&](const fs::path& source, std::string target, int devices = 1,
                            fs::path json = {}, fs::path save = {}) {
-    return CompileRequest{source, {std::move(target)}, devices, std::move(json), std::move(save)};
+    return CompileRequest{.program = source,
+                          .targets = {std::move(target)},
+                          .devices = devices,
+                          .json = std::move(json),
+                          .save = std::move(save)};
   };
   const std::pair<CompileRequest, std::string> rows[] = {
-      {request(missing, "cpu"), "compile: cannot read the program " + missing.string()},
-      {request(folder.path(), "cpu"), "compile: cannot read the program " + folder.path().string()},
+      {request(missing, "cpu"), "there is no experiment and no file \"" + missing.string() + "\""},
+      {request(folder.path(), "cpu"), "cannot read " + folder.path().string()},
       {request(program, "h1000"),
        "compile: no target \"h1000\". There are cpu, a100, b200, h100, tpu:<topology>"},
       {request(program, text.string()), "is not a GPU description: it has no gpu_device_info"},
-      {request(program, folder.path().string()), "compile: cannot read the GPU description "},
+      {request(program, folder.path().string()), "cannot read " + folder.path().string()},
       {request(program, "cpu", 0), "partitions"},
       {request(program, "h100"), "STURNUS_PLUGIN_CUDA names /no/cuda.so, which is not a file"},
       {request(program, "tpu:v5e:2x2"), "STURNUS_PLUGIN_TPU names /no/tpu.so, which is not a file"},
       {request(text, "cpu"), "line 1 of the program: no description"},
-      {request(program, "cpu", 1, missing / "x.json"), "compile: cannot write " + missing.string()},
-      {request(program, "cpu", 1, {}, program),
-       "compile: cannot make the folder " + program.string()},
+      {request(program, "cpu", 1, program / "x.json"), "cannot write " + program.string()},
+      {request(program, "cpu", 1, {}, program), "cannot write " + program.string()},
   };
   for (const auto& [wrong, message] : rows) {
     EXPECT_THAT(error_of([&, &r = wrong] { compile_program(out, r); }), HasSubstr(message));
@@ -209,16 +212,48 @@ TEST_F(Commands, RefuseToCompileWhatTheyCannot) {
 
 // ------------------------------------------------------------------------------------------- run
 
-TEST_F(Commands, SayPlainlyThatExperimentsCannotRunYet) {
-  for (std::string name : {"exponential", "damped_oscillator", "advection", "lotka_volterra"}) {
-    EXPECT_THAT(error_of([&] { run_experiment(out, name); }),
-                AllOf(StartsWith("run: " + name + " cannot run yet"),
-                      HasSubstr("What works: `sturnus devices`")));
-  }
-  EXPECT_THAT(
-      error_of([&] { run_experiment(out, "pendulum"); }),
-      AllOf(HasSubstr("there is no experiment \"pendulum\""), HasSubstr("damped_oscillator")));
-  EXPECT_EQ(out.str(), "");
+TEST_F(Commands, RunAnExperimentAndSayWhatIsWrong) {
+  std::ostringstream progress;
+  RunRequest request;
+  request.experiment = "exponential";
+  request.members = 3;
+  request.iterations = 4;
+  request.out = folder.path() / "result";
+  set("STURNUS_PLOTLY", "/dev/null");
+  run_experiment(out, progress, request);
+  EXPECT_THAT(out.str(), HasSubstr("logL lambda"));
+  EXPECT_TRUE(fs::exists(request.out / "result.json"));
+  EXPECT_THAT(contents(request.out / "report.html"), HasSubstr("exponential"));
+
+  request.experiment = "pendulum";
+  EXPECT_THAT(error_of([&] { run_experiment(out, progress, request); }),
+              AllOf(HasSubstr("there is no experiment and no file \"pendulum\""),
+                    HasSubstr("damped_oscillator")));
+  request.experiment = "exponential";
+  request.device = "cpu:99";
+  EXPECT_THAT(error_of([&] { run_experiment(out, progress, request); }),
+              HasSubstr("there is no cpu:99"));
+  request.device = "cpu:one";
+  EXPECT_THAT(error_of([&] { run_experiment(out, progress, request); }),
+              HasSubstr("is not platform:number"));
+}
+
+TEST_F(Commands, ATableGoesOnWhereItStopped) {
+  std::ostringstream progress;
+  TableRequest request;
+  request.experiment = "exponential";
+  request.variants = {"none", "full"};
+  request.runs = {0, 1};
+  request.members = 3;
+  request.iterations = 3;
+  request.out = folder.path() / "table";
+  request.keep = folder.path() / "kept";
+  run_table(out, progress, request);
+  EXPECT_THAT(out.str(), AllOf(HasSubstr("Sturnus"), HasSubstr("published"), HasSubstr("exact")));
+  EXPECT_THAT(contents(request.keep / "exponential.md"), HasSubstr("| full | published |"));
+  std::string first = progress.str();
+  run_table(out, progress, request);
+  EXPECT_EQ(progress.str(), first) << "what is there is not run again";
 }
 
 }  // namespace
