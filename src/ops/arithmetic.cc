@@ -285,7 +285,7 @@ template <class P>
 Array ordered_binary(P op, std::string_view name, const Operand& a, const Operand& b) {
   Blame blame(a.where);
   auto [x, y] = promote(name, a, b);
-  require_order(name, x.type());
+  require_real(name, x.type());
   return make(std::move(op), {x, y});
 }
 
@@ -293,9 +293,18 @@ Array order(const char* direction, const Operand& a, const Operand& b) {
   return ordered_binary(Compare{direction}, "compare", a, b);
 }
 
+// Throws DtypeError for bool, which has neither signs nor digits.
+void require_numbers(std::string_view name, const Array& x) {
+  if (x.dtype() != DType::boolean) return;
+  throw DtypeError(message(name, "operands are " + x.type().str() + ", but must be numbers",
+                           "Convert them to i32, or use ^, & and ! for logic"));
+}
+
 // Throws DtypeError unless x has bits to work on.
 const Array& checked_bits(std::string_view name, const Array& x) {
-  if (is_integer(x.dtype()) || x.dtype() == DType::boolean) return x;
+  bool shifts = name.starts_with("shift");
+  if (is_integer(x.dtype()) || (x.dtype() == DType::boolean && !shifts)) return x;
+  if (shifts) require_numbers(name, x);
   throw DtypeError(message(
       name, "operands are " + x.type().str() + ", but bits and logic are of bool and integers",
       "Compare or convert them first, or use logical_and and its kin"));
@@ -319,8 +328,14 @@ Array stepwise(const char* hlo, const Array& x) { return make(Stepwise{hlo}, {x}
 Array rounded(std::string_view name, const char* hlo, const Operand& operand) {
   Blame blame(operand.where);
   Array x = to_array(operand);
-  require_order(name, x.type());
+  require_real(name, x.type());
   return is_floating(x.dtype()) ? stepwise(hlo, x) : x;
+}
+
+// Whether there are negative numbers.
+bool is_signed(DType dtype) {
+  bool is_unsigned = is_integer(dtype) && dtype > DType::i64;
+  return dtype != DType::boolean && !is_unsigned;
 }
 
 double largest_finite(DType dtype) {
@@ -351,6 +366,7 @@ Array operator+(Operand a, Operand b) {
 Array operator-(Operand a, Operand b) {
   Blame blame(a.where);
   auto [x, y] = promote("subtract", a, b);
+  internal::require_numbers("subtract", x);
   return internal::make(internal::Subtract{}, {x, y});
 }
 
@@ -362,7 +378,9 @@ Array operator*(Operand a, Operand b) {
 
 Array operator-(Operand x) {
   Blame blame(x.where);
-  return internal::make(internal::Negate{}, {internal::to_array(x)});
+  Array y = internal::to_array(x);
+  internal::require_numbers("negate", y);
+  return internal::make(internal::Negate{}, {y});
 }
 
 Array operator/(Operand a, Operand b) {
@@ -376,7 +394,10 @@ Array operator/(Operand a, Operand b) {
 }
 
 Array operator%(Operand a, Operand b) {
-  return internal::ordered_binary(internal::Remainder{}, "remainder", a, b);
+  Blame blame(a.where);
+  auto [x, y] = promote("remainder", a, b);
+  internal::require_numbers("remainder", x);
+  return internal::ordered_binary(internal::Remainder{}, "remainder", x, y);
 }
 
 Array floor_divide(Operand a, Operand b) {
@@ -436,11 +457,13 @@ Array clamp(Operand low, Operand x, Operand high) {
 
 Array abs(Operand x) {
   Blame blame(x.where);
-  return internal::make(internal::Abs{}, {internal::to_array(x)});
+  Array y = internal::to_array(x);
+  return internal::is_signed(y.dtype()) ? internal::make(internal::Abs{}, {y}) : y;
 }
 Array sign(Operand x) {
   Blame blame(x.where);
   Array y = internal::to_array(x);
+  if (!internal::is_signed(y.dtype())) return minimum(y, 1);
   if (!is_complex(y.dtype())) return internal::stepwise("sign", y);
   Array length = abs(y);
   return y / where(length == 0.0, 1.0, length);
@@ -452,7 +475,7 @@ Array round(Operand x) { return internal::rounded("round", "round_nearest_even",
 Array trunc(Operand x) {
   Blame blame(x.where);
   Array y = internal::to_array(x);
-  internal::require_order("trunc", y.type());
+  internal::require_real("trunc", y.type());
   if (!is_floating(y.dtype())) return y;
   Array up = ceil(y), down = floor(y);
   return where(y < 0.0, up, down);
@@ -521,7 +544,9 @@ Array where(Operand condition, Operand a, Operand b) {
 
 Array is_finite(Operand x) {
   Blame blame(x.where);
-  return internal::make(internal::IsFinite{}, {internal::to_floating(x)});
+  Array y = internal::to_floating(x);
+  if (is_complex(y.dtype())) return is_finite(real(y)) & is_finite(imag(y));
+  return internal::make(internal::IsFinite{}, {y});
 }
 Array is_nan(Operand x) {
   Blame blame(x.where);

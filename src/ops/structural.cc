@@ -27,9 +27,10 @@ void require_elements(std::string_view function, const ArrayType& type, const Ax
       "Give it some, or treat the empty case apart"));
 }
 
-void require_order(std::string_view function, const ArrayType& type) {
+void require_real(std::string_view function, const ArrayType& type) {
   if (!is_complex(type.dtype)) return;
-  throw DtypeError(message(function, type.str() + " has no order", "Take abs, real or imag of it"));
+  throw DtypeError(message(function, type.str() + " is complex, but must be real",
+                           "Take abs, real or imag of it"));
 }
 
 const Shape& checked_shape(std::string_view function, const Shape& shape) {
