@@ -222,8 +222,14 @@ struct StopGradient {
 Array rounded(std::string_view name, const char* hlo, const Operand& operand) {
   Blame blame(operand.where);
   Array x = to_array(operand);
-  require_order(name, x.type());
+  require_real(name, x.type());
   return is_floating(x.dtype()) ? stepwise(hlo, x) : x;
+}
+
+// Whether there are negative numbers.
+bool is_signed(DType dtype) {
+  bool is_unsigned = is_integer(dtype) && dtype > DType::i64;
+  return dtype != DType::boolean && !is_unsigned;
 }
 
 }  // namespace
@@ -237,7 +243,10 @@ Array operator+(Operand a, Operand b) {
 }
 
 Array operator-(Operand a, Operand b) {
-  return internal::make_promoted(internal::Subtract{}, "subtract", a, b);
+  Blame blame(a.where);
+  auto [x, y] = internal::promote("subtract", a, b);
+  internal::require_numbers("subtract", x.type());
+  return internal::make(internal::Subtract{}, {x, y});
 }
 
 Array operator*(Operand a, Operand b) {
@@ -246,7 +255,9 @@ Array operator*(Operand a, Operand b) {
 
 Array operator-(Operand x) {
   Blame blame(x.where);
-  return internal::make(internal::Negate{}, {internal::to_array(x)});
+  Array y = internal::to_array(x);
+  internal::require_numbers("negate", y.type());
+  return internal::make(internal::Negate{}, {y});
 }
 
 Array operator/(Operand a, Operand b) {
@@ -260,7 +271,10 @@ Array operator/(Operand a, Operand b) {
 }
 
 Array operator%(Operand a, Operand b) {
-  return internal::make_ordered(internal::Remainder{}, "remainder", a, b);
+  Blame blame(a.where);
+  auto [x, y] = internal::promote("remainder", a, b);
+  internal::require_numbers("remainder", x.type());
+  return internal::make_ordered(internal::Remainder{}, "remainder", x, y);
 }
 
 Array floor_divide(Operand a, Operand b) {
@@ -308,11 +322,13 @@ Array pow(Operand a, Operand b) {
 
 Array abs(Operand x) {
   Blame blame(x.where);
-  return internal::make(internal::Abs{}, {internal::to_array(x)});
+  Array y = internal::to_array(x);
+  return internal::is_signed(y.dtype()) ? internal::make(internal::Abs{}, {y}) : y;
 }
 Array sign(Operand x) {
   Blame blame(x.where);
   Array y = internal::to_array(x);
+  if (!internal::is_signed(y.dtype())) return minimum(y, 1);
   if (!is_complex(y.dtype())) return internal::stepwise("sign", y);
   Array length = abs(y);
   return y / where(length == 0.0, 1.0, length);
@@ -324,7 +340,7 @@ Array round(Operand x) { return internal::rounded("round", "round_nearest_even",
 Array trunc(Operand x) {
   Blame blame(x.where);
   Array y = internal::to_array(x);
-  internal::require_order("trunc", y.type());
+  internal::require_real("trunc", y.type());
   if (!is_floating(y.dtype())) return y;
   Array up = ceil(y), down = floor(y);
   return where(y < 0.0, up, down);

@@ -79,7 +79,9 @@ Axes checked_axes(std::string_view function, const ArrayType& type, const Axes& 
 /// Throws ShapeError when there is nothing along the axes: for functions that choose an element.
 void require_elements(std::string_view function, const ArrayType& type, const Axes& axes);
 /// Throws DtypeError for complex numbers.
-void require_order(std::string_view function, const ArrayType& type);
+void require_real(std::string_view function, const ArrayType& type);
+/// Throws DtypeError for bool, which has neither signs nor digits.
+void require_numbers(std::string_view function, const ArrayType& type);
 /// The shape. Throws ShapeError when an extent is negative.
 const Shape& checked_shape(std::string_view function, const Shape& shape);
 

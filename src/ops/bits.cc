@@ -24,7 +24,9 @@ struct Bitcast {
 
 // Throws DtypeError unless x has bits to work on.
 const Array& checked_bits(std::string_view name, const Array& x) {
-  if (is_integer(x.dtype()) || x.dtype() == DType::boolean) return x;
+  bool shifts = name.starts_with("shift");
+  if (is_integer(x.dtype()) || (x.dtype() == DType::boolean && !shifts)) return x;
+  if (shifts) require_numbers(name, x.type());
   throw DtypeError(message(
       name, "operands are " + x.type().str() + ", but bits and logic are of bool and integers",
       "Compare or convert them first, or use logical_and and its kin"));

@@ -1,5 +1,6 @@
 // What chooses between values: comparisons, the larger and the smaller, where, NaN and infinities.
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/complex.h>
 
 #include <limits>
 
@@ -97,7 +98,9 @@ Array where(Operand condition, Operand a, Operand b) {
 
 Array is_finite(Operand x) {
   Blame blame(x.where);
-  return internal::make(internal::IsFinite{}, {internal::to_floating(x)});
+  Array y = internal::to_floating(x);
+  if (is_complex(y.dtype())) return is_finite(real(y)) & is_finite(imag(y));
+  return internal::make(internal::IsFinite{}, {y});
 }
 Array is_nan(Operand x) {
   Blame blame(x.where);

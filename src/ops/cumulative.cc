@@ -41,7 +41,7 @@ struct Cumsum {
 Array ordered(std::string_view function, const Operand& operand) {
   Blame blame(operand.where);
   Array x = to_array(operand);
-  require_order(function, x.type());
+  require_real(function, x.type());
   return x;
 }
 

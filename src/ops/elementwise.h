@@ -73,12 +73,12 @@ Array make_promoted(P op, std::string_view name, const Operand& a, const Operand
   auto [x, y] = promote(name, a, b);
   return make(std::move(op), {x, y});
 }
-/// The same for operands that have an order, which complex numbers have not.
+/// The same for operands that are real, and so have an order.
 template <class P>
 Array make_ordered(P op, std::string_view name, const Operand& a, const Operand& b) {
   Blame blame(a.where);
   auto [x, y] = promote(name, a, b);
-  require_order(name, x.type());
+  require_real(name, x.type());
   return make(std::move(op), {x, y});
 }
 /// Applies an op to an operand as floating point.

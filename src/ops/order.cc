@@ -30,7 +30,7 @@ struct Sort {
   bool descending;
 
   ArrayTypes infer(const Arrays& x) const {
-    require_order("sort", x[0].type());
+    require_real("sort", x[0].type());
     for (const Array& values : x) {
       if (values.shape() == x[0].shape()) continue;
       throw ShapeError(message("sort",
@@ -223,7 +223,7 @@ Ranked resolve(std::string_view function, const Operand& operand, const Over& ov
   Ranked result;
   result.kept = picked(x.shape(), order);
   result.count = product(picked(x.shape(), axes));
-  require_order(function, x.type());
+  require_real(function, x.type());
   require_elements(function, x.type(), axes);
   Shape flat = result.kept;
   flat.push_back(result.count);

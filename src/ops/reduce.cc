@@ -84,7 +84,7 @@ struct Extreme {
   Axes axes;
   std::string_view title() const { return largest ? "max" : "min"; }
   ArrayType infer(const Arrays& x) const {
-    require_order(title(), x[0].type());
+    require_real(title(), x[0].type());
     return {x[0].dtype(), picked(x[0].shape(), complement(x[0].rank(), axes))};
   }
   Array simplify(const Arrays& x) const { return axes.empty() ? x[0] : Array(); }
@@ -211,7 +211,7 @@ Array first_position(const Array& at, std::int64_t axis) {
 
 Array position_of_extreme(std::string_view function, bool largest, const Array& x, int axis,
                           bool keep) {
-  require_order(function, x.type());
+  require_real(function, x.type());
   std::int64_t at = checked_axis(function, x.type(), axis);
   auto extent = x.shape()[static_cast<std::size_t>(at)];
   require_elements(function, x.type(), {at});

@@ -27,9 +27,16 @@ void require_elements(std::string_view function, const ArrayType& type, const Ax
       "Give it some, or treat the empty case apart"));
 }
 
-void require_order(std::string_view function, const ArrayType& type) {
+void require_real(std::string_view function, const ArrayType& type) {
   if (!is_complex(type.dtype)) return;
-  throw DtypeError(message(function, type.str() + " has no order", "Take abs, real or imag of it"));
+  throw DtypeError(message(function, type.str() + " is complex, but must be real",
+                           "Take abs, real or imag of it"));
+}
+
+void require_numbers(std::string_view function, const ArrayType& type) {
+  if (type.dtype != DType::boolean) return;
+  throw DtypeError(message(function, "operands are " + type.str() + ", but must be numbers",
+                           "Convert them to i32, or use ^, & and ! for logic"));
 }
 
 const Shape& checked_shape(std::string_view function, const Shape& shape) {

@@ -61,12 +61,20 @@ struct Exp2 {
 struct Cbrt {
   static constexpr std::string_view name = "cbrt", hlo = "cbrt";
   using Family = Elementwise;
+  ArrayType infer(const Arrays& x) const {
+    require_real(name, x[0].type());
+    return common_type(name, x);
+  }
   Array jvp(const Arrays&, const Array& y, const Arrays& dx) const { return dx[0] / (3.0 * y * y); }
 };
 
 struct Hypot {
   static constexpr std::string_view name = "hypot";
   using Family = Elementwise;
+  ArrayType infer(const Arrays& x) const {
+    require_real(name, x[0].type());
+    return common_type(name, x);
+  }
   Array jvp(const Arrays& x, const Array& y, const Arrays& dx) const {
     Array safe = where(y == 0.0, 1.0, y);
     Array left, right;

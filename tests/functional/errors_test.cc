@@ -92,8 +92,14 @@ std::string no_axis(const std::string& function, const std::string& axis, const 
          (one ? "1 axis (<here>). Name one from -1 to 0"
               : "2 axes (<here>). Name one from -2 to 1");
 }
-std::string no_order(const std::string& function) {
-  return function + ": c64[3] has no order (<here>). Take abs, real or imag of it";
+std::string not_real(const std::string& function) {
+  return function + ": c64[3] is complex, but must be real (<here>). Take abs, real or imag of it";
+}
+std::string no_numbers(const std::string& function) {
+  return function +
+         ": operands are bool[3], but must be numbers (<here>). Convert them to i32, or use ^, & "
+         "and "
+         "! for logic";
 }
 std::string no_bits(const std::string& function, const std::string& type) {
   return function + ": operands are " + type +
@@ -447,21 +453,29 @@ TEST(Errors, ElementTypes) {
       {"not", [] { !x3(); }, dtype_error, no_bits("not", "f32[3]")},
       {"complement", [] { ~x3(); }, dtype_error, no_bits("not", "f32[3]")},
       {"shift", [] { shift_left(x3(), 1); }, dtype_error, no_bits("shift_left", "f32[3]")},
-      {"less", [] { z3() < z3(); }, dtype_error, no_order("compare")},
-      {"greater", [] { z3() > 0.0; }, dtype_error, no_order("compare")},
-      {"maximum", [] { maximum(z3(), x3()); }, dtype_error, no_order("maximum")},
-      {"minimum", [] { minimum(z3(), x3()); }, dtype_error, no_order("minimum")},
-      {"remainder", [] { z3() % z3(); }, dtype_error, no_order("remainder")},
-      {"floor", [] { floor(z3()); }, dtype_error, no_order("floor")},
-      {"ceil", [] { ceil(z3()); }, dtype_error, no_order("ceil")},
-      {"round", [] { round(z3()); }, dtype_error, no_order("round")},
-      {"trunc", [] { trunc(z3()); }, dtype_error, no_order("trunc")},
-      {"max", [] { max(z3()); }, dtype_error, no_order("max")},
-      {"min", [] { min(z3()); }, dtype_error, no_order("min")},
-      {"argmax", [] { argmax(z3()); }, dtype_error, no_order("argmax")},
-      {"sort", [] { sort(z3()); }, dtype_error, no_order("sort")},
-      {"median", [] { median(z3()); }, dtype_error, no_order("median")},
-      {"cummax", [] { cummax(z3()); }, dtype_error, no_order("cummax")},
+      {"negate", [] { -(x3() > 0.0); }, dtype_error, no_numbers("negate")},
+      {"subtract", [] { (x3() > 0.0) - (x3() > 0.0); }, dtype_error, no_numbers("subtract")},
+      {"remainder of bool", [] { (x3() > 0.0) % (x3() > 0.0); }, dtype_error,
+       no_numbers("remainder")},
+      {"shift of bool", [] { shift_left(x3() > 0.0, x3() > 0.0); }, dtype_error,
+       no_numbers("shift_left")},
+      {"cbrt", [] { cbrt(z3()); }, dtype_error, not_real("cbrt")},
+      {"hypot", [] { hypot(z3(), x3()); }, dtype_error, not_real("hypot")},
+      {"less", [] { z3() < z3(); }, dtype_error, not_real("compare")},
+      {"greater", [] { z3() > 0.0; }, dtype_error, not_real("compare")},
+      {"maximum", [] { maximum(z3(), x3()); }, dtype_error, not_real("maximum")},
+      {"minimum", [] { minimum(z3(), x3()); }, dtype_error, not_real("minimum")},
+      {"remainder", [] { z3() % z3(); }, dtype_error, not_real("remainder")},
+      {"floor", [] { floor(z3()); }, dtype_error, not_real("floor")},
+      {"ceil", [] { ceil(z3()); }, dtype_error, not_real("ceil")},
+      {"round", [] { round(z3()); }, dtype_error, not_real("round")},
+      {"trunc", [] { trunc(z3()); }, dtype_error, not_real("trunc")},
+      {"max", [] { max(z3()); }, dtype_error, not_real("max")},
+      {"min", [] { min(z3()); }, dtype_error, not_real("min")},
+      {"argmax", [] { argmax(z3()); }, dtype_error, not_real("argmax")},
+      {"sort", [] { sort(z3()); }, dtype_error, not_real("sort")},
+      {"median", [] { median(z3()); }, dtype_error, not_real("median")},
+      {"cummax", [] { cummax(z3()); }, dtype_error, not_real("cummax")},
       {"bitcast", [] { bitcast(x3(), DType::f64); }, dtype_error,
        "bitcast: f32[3] and f64 have elements of different sizes (<here>). Choose a type of the "
        "same "
