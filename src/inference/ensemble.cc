@@ -177,7 +177,7 @@ struct Ensemble::Implementation {
     }
     Array density = log_density(repulsion, seen);
     if (repulsion.start <= 0) return weight * density;
-    return where(iteration >= repulsion.start, weight, 0.0) * density;
+    return where(iteration >= repulsion.start, Array(weight, options.dtype), 0.0) * density;
   }
 
   LossTerms loss(const Member& members, const Array& points, const Array& iteration) const {
@@ -185,7 +185,7 @@ struct Ensemble::Implementation {
     Array r = rows(residuals(members, points, options.collocation.per_member));
     LossTerms terms;
     terms.data = sum(square(f - measured_values), 1) / static_cast<double>(measured());
-    terms.residual = options.residual_weight.at(iteration) * sum(square(r), 1) /
+    terms.residual = options.residual_weight.at(iteration, options.dtype) * sum(square(r), 1) /
                      static_cast<double>(options.collocation.points);
     terms.prior = prior_term(members);
     terms.repulsion = repulsion_term(members, points, iteration);
@@ -205,8 +205,9 @@ struct Ensemble::Implementation {
     };
     if (!c.per_member) {
       return draw(key, [&](const Array& points) {
-        Array r = residuals(members, points, false);
-        Array size = sqrt(mean(square(r), 0));
+        // Members that diverged say nothing about where the others need points.
+        Array squared = square(residuals(members, points, false));
+        Array size = sqrt(mean(where(is_finite(squared), squared, 0.0), 0));
         return size.rank() == 1 ? size : sqrt(sum(square(size), 1));
       });
     }
@@ -324,6 +325,10 @@ EnsembleState Ensemble::init() const {
 }
 
 EnsembleState Ensemble::advance(EnsembleState state, std::int64_t iterations) const {
+  if (iterations < 0) {
+    throw Error("Ensemble::advance: " + std::to_string(iterations) +
+                " iterations. Give a number that is not negative");
+  }
   compile();
   return (*implementation_->program)(state, Array(iterations));
 }

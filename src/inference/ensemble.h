@@ -79,6 +79,7 @@ class Ensemble {
   /// same networks whatever the repulsion.
   EnsembleState init() const;
   /// The state after so many more iterations. Uses up the given state: its memory is reused.
+  /// Throws Error for a negative number.
   EnsembleState advance(EnsembleState state, std::int64_t iterations) const;
   /// The state with those members begun anew for which `which` (bool[members]) holds.
   EnsembleState restart(const EnsembleState& state, const Array& which) const;
