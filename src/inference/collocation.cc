@@ -92,7 +92,9 @@ Array collocation_points(const Collocation& collocation, const std::vector<doubl
     case Collocation::Kind::adaptive: {
       auto [for_points, for_choice] = split(key);
       Array candidates = draw(for_points, collocation.candidates);
-      Array weight = pow(residual(candidates), collocation.power);
+      Array size = residual(candidates);
+      // In units of the largest, so that powers do not overflow.
+      Array weight = pow(size / maximum(max(size), 1e-30), collocation.power);
       weight = weight / maximum(mean(weight), 1e-30) + 1.0;
       // The largest of log weights plus Gumbel numbers: a sample without repetition.
       Array rank = log(weight) + gumbel(for_choice, {collocation.candidates});

@@ -182,7 +182,7 @@ struct Ensemble::Implementation {
     }
     Array density = log_density(repulsion, seen_of(members, points), others);
     if (repulsion.start <= 0) return weight * density;
-    return where(iteration >= repulsion.start, weight, 0.0) * density;
+    return where(iteration >= repulsion.start, Array(weight, options.dtype), 0.0) * density;
   }
 
   LossTerms loss(const Member& members, const Array& points, const Array& iteration,
@@ -191,7 +191,7 @@ struct Ensemble::Implementation {
     Array r = rows(residuals(members, points, options.collocation.per_member));
     LossTerms terms;
     terms.data = sum(square(f - measured_values), 1) / static_cast<double>(measured());
-    terms.residual = options.residual_weight.at(iteration) * sum(square(r), 1) /
+    terms.residual = options.residual_weight.at(iteration, options.dtype) * sum(square(r), 1) /
                      static_cast<double>(options.collocation.points);
     terms.prior = prior_term(members);
     terms.repulsion = repulsion_term(members, points, iteration, others);
@@ -211,8 +211,9 @@ struct Ensemble::Implementation {
     };
     if (!c.per_member) {
       return draw(key, [&](const Array& points) {
-        Array r = residuals(members, points, false);
-        Array size = sqrt(mean(square(r), 0));
+        // Members that diverged say nothing about where the others need points.
+        Array squared = square(residuals(members, points, false));
+        Array size = sqrt(mean(where(is_finite(squared), squared, 0.0), 0));
         return size.rank() == 1 ? size : sqrt(sum(square(size), 1));
       });
     }
@@ -400,6 +401,10 @@ EnsembleState Ensemble::init() const {
 }
 
 EnsembleState Ensemble::advance(EnsembleState state, std::int64_t iterations) const {
+  if (iterations < 0) {
+    throw Error("Ensemble::advance: " + std::to_string(iterations) +
+                " iterations. Give a number that is not negative");
+  }
   compile();
   return (*implementation_->program)(state, Array(iterations));
 }
@@ -434,12 +439,15 @@ Lowered Ensemble::lower() const {
 Ensemble::CompileTime Ensemble::compile() const {
   const Implementation& self = *implementation_;
   std::call_once(self.traced, [&] {
+    // Not the executable's own time: an equal program may have been compiled before.
     auto start = std::chrono::steady_clock::now();
     EnsembleState like = eval_shape([&] { return self.init(); });
-    self.program = self.training_program().compile(like, Array(1));
-    std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    self.compile_time.compile = self.program->program().executable().compile_seconds();
-    self.compile_time.lower = passed.count() - self.compile_time.compile;
+    Lowered lowered = self.training_program().lower(like, Array(1));
+    auto between = std::chrono::steady_clock::now();
+    self.program.emplace(lowered.compile(self.options.device), like);
+    std::chrono::duration<double> to_lower = between - start;
+    std::chrono::duration<double> to_compile = std::chrono::steady_clock::now() - between;
+    self.compile_time = {to_lower.count(), to_compile.count()};
   });
   return self.compile_time;
 }

@@ -81,6 +81,7 @@ class Ensemble {
   /// same networks whatever the repulsion.
   EnsembleState init() const;
   /// The state after so many more iterations. Uses up the given state: its memory is reused.
+  /// Throws Error for a negative number.
   EnsembleState advance(EnsembleState state, std::int64_t iterations) const;
   /// So many steps of L-BFGS for every member, from the state's points on; in each the density of
   /// the others stands still. For the end of a training, in f64: a noisy optimiser's last iterate

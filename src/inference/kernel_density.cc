@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -43,7 +45,10 @@ Array median_by_counting(const Array& x) {
   std::int64_t n = x.shape()[1];
   // In i32 up to 65,000 members.
   auto rank = static_cast<int>((pair_count(n) - 1) / 2);
-  Array sorted = sort(convert(x, DType::f32), 1);
+  bool wide = x.dtype() == DType::f64;
+  DType real = wide ? DType::f64 : DType::f32, whole = wide ? DType::i64 : DType::i32;
+  int highest = wide ? 62 : 30;
+  Array sorted = sort(convert(x, real), 1);
   Array own = broadcast_to(arange(n), x.shape());
   int halvings = 1;
   while ((std::int64_t{1} << halvings) <= n) halvings++;
@@ -59,40 +64,50 @@ Array median_by_counting(const Array& x) {
     return end;
   };
   auto body = [&](const Array& i, const Array& found) {
-    Array candidate = found | shift_left(full_like(found, 1), 30 - i);
-    Array end = near_end(expand_dims(bitcast(candidate, DType::f32), 1));
+    Array candidate = found | shift_left(full_like(found, 1), convert(highest - i, whole));
+    Array end = near_end(expand_dims(bitcast(candidate, real), 1));
     return where(sum(maximum(end - own - 1, 0), 1) <= rank, candidate, found);
   };
-  Array none_yet = zeros({x.shape()[0]}, DType::i32);
-  return convert(bitcast(fori_loop(0, 31, body, none_yet), DType::f32), x.dtype());
+  Array none_yet = zeros({x.shape()[0]}, whole);
+  Array found = bitcast(fori_loop(0, highest + 1, body, none_yet), real);
+  // Devices take numbers below the smallest normal one for 0, so that all of these are found there.
+  double smallest =
+      wide ? std::numeric_limits<double>::min() : double{std::numeric_limits<float>::min()};
+  return convert(where(found < smallest, 0.0, found), x.dtype());
 }
 
 Array median_of_rows(const Array& x) {
   return x.shape()[1] <= all_pairs_up_to ? median_of_pairs(x) : median_by_counting(x);
 }
 
-Array bandwidth_of_rows(const Array& x, Bandwidth bandwidth, std::int64_t dimensions) {
-  if (x.rank() != 2 || x.shape()[1] < 2) {
-    throw ShapeError("kernel_bandwidth: members are " + x.type().str() +
-                     ", dimensions first, but a density of members needs at least 2 of them");
-  }
-  auto n = static_cast<double>(x.shape()[1]), d = static_cast<double>(dimensions);
-  switch (bandwidth) {
-    case Bandwidth::median:
-      return (median_of_rows(x) + 1e-7) / std::sqrt(std::log(n));
-    case Bandwidth::scaled_median:
-      return (median_of_rows(x) + 1e-7) * std::sqrt(d / std::log(n));
-    case Bandwidth::silverman:
-      return (stddev(x, 1) + 1e-7) * std::pow(4 / (d + 2) / n, 1 / (d + 4));
-    case Bandwidth::scott:
-      return (stddev(x, 1) + 1e-7) * std::pow(n, -1 / (d + 4));
-  }
-  throw Error("kernel_bandwidth: no such rule");
-}
-
 // Members whose values are not finite are put where nobody feels them.
 constexpr double far_away = 1e15;
 Array far_if_not_finite(const Array& x) { return where(is_finite(x), x, far_away); }
+
+// The standard deviation of the finite values of each row.
+Array finite_stddev(const Array& x) {
+  Array fine = is_finite(x);
+  Array count = maximum(sum(convert(fine, x.dtype()), Over({1}, true)), 1.0);
+  Array mean = sum(where(fine, x, 0.0), Over({1}, true)) / count;
+  return sqrt(sum(square(where(fine, x - mean, 0.0)) / count, 1));
+}
+
+Array bandwidth_of_rows(const Array& x, Bandwidth bandwidth, std::int64_t dimensions) {
+  auto median = [&] { return median_of_rows(far_if_not_finite(x)) + 1e-7; };
+  auto sd = [&] { return finite_stddev(x) + 1e-7; };
+  auto n = static_cast<double>(x.shape()[1]), d = static_cast<double>(dimensions);
+  switch (bandwidth) {
+    case Bandwidth::median:
+      return median() / std::sqrt(std::log(n));
+    case Bandwidth::scaled_median:
+      return median() * std::sqrt(d / std::log(n));
+    case Bandwidth::silverman:
+      return sd() * std::pow(4 / (d + 2) / n, 1 / (d + 4));
+    case Bandwidth::scott:
+      return sd() * std::pow(n, -1 / (d + 4));
+  }
+  throw Error("kernel_bandwidth: no such rule");
+}
 
 // Sums over j of the kernels k_ij and of k_ij (x_j - x_i), both over exp(peak).
 struct Sums {
@@ -153,14 +168,23 @@ Array with_gradient(const Array& value, const Array& gradient, const Array& x) {
   return value + sum(gradient * (x - stop_gradient(x)), 0);
 }
 
-Array log_density(Span span, const Array& members, const KernelDensity& density,
-                  const Array& kernels) {
-  Array rows = transpose(members);
+// The members as columns: [dimensions, members].
+Array columns(const char* function, const Array& members) {
+  if (members.rank() != 2 || members.shape()[0] < 2) {
+    throw ShapeError(std::string(function) + ": members are " + members.type().str() +
+                     ". Give [members, dimensions] with at least 2 members");
+  }
+  return transpose(members);
+}
+
+Array log_density(const char* function, Span span, const Array& members,
+                  const KernelDensity& density, const Array& kernels) {
+  Array rows = columns(function, members);
+  Array centres = stop_gradient(kernels.empty() ? rows : columns(function, kernels));
   Array x = far_if_not_finite(stop_gradient(rows));
-  Array others = kernels.empty() ? x : far_if_not_finite(stop_gradient(transpose(kernels)));
   std::int64_t spanned = span == Span::joint ? x.shape()[0] : 1;
-  Array h = expand_dims(bandwidth_of_rows(others, density.bandwidth, spanned), 1);
-  Sums sums = kernel_sums(span, x, others, h, density);
+  Array h = expand_dims(bandwidth_of_rows(centres, density.bandwidth, spanned), 1);
+  Sums sums = kernel_sums(span, x, far_if_not_finite(centres), h, density);
   Array value = log(sums.kernel) + sums.peak;
   if (span == Span::each) value = value - log(h);
   Array gradient = sums.pull / (sums.kernel * square(h));
@@ -169,19 +193,22 @@ Array log_density(Span span, const Array& members, const KernelDensity& density,
 
 }  // namespace
 
-Array median_distance(const Array& members) { return median_of_rows(transpose(members)); }
+Array median_distance(const Array& members) {
+  return median_of_rows(columns("median_distance", members));
+}
 
 Array kernel_bandwidth(const Array& members, Bandwidth bandwidth, std::int64_t dimensions) {
-  return bandwidth_of_rows(transpose(stop_gradient(members)), bandwidth, dimensions);
+  return bandwidth_of_rows(columns("kernel_bandwidth", stop_gradient(members)), bandwidth,
+                           dimensions);
 }
 
 Array log_joint_density(const Array& members, const KernelDensity& density, const Array& others) {
-  return log_density(Span::joint, members, density, others);
+  return log_density("log_joint_density", Span::joint, members, density, others);
 }
 
 Array log_factorized_density(const Array& members, const KernelDensity& density,
                              const Array& others) {
-  return log_density(Span::each, members, density, others);
+  return log_density("log_factorized_density", Span::each, members, density, others);
 }
 
 }  // namespace sturnus

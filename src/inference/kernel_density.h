@@ -12,7 +12,7 @@ namespace sturnus {
 ///   median         lower median of |x_i - x_j| + 1e-7, i < j, over sqrt(ln n): the published one
 ///   scaled_median  the same times sqrt(d): a kernel of all d dimensions together then sees
 ///                  neighbours, where otherwise it sees only itself
-///   silverman      sd (4 / (d + 2) / n)^(1 / (d + 4))
+///   silverman      sd (4 / (d + 2) / n)^(1 / (d + 4)), with sd that of the finite ones + 1e-7
 ///   scott          sd n^(-1 / (d + 4))
 enum class Bandwidth { median, scaled_median, silverman, scott };
 
@@ -25,7 +25,7 @@ struct KernelDensity {
 };
 
 /// The bandwidth of each dimension of `members`, [n, d]: [d]. `dimensions` is how many a kernel
-/// spans. Throws ShapeError when there is but one member.
+/// spans. This and what follows throws ShapeError when there is but one member.
 Array kernel_bandwidth(const Array& members, Bandwidth bandwidth, std::int64_t dimensions);
 
 /// The lower median of |x_i - x_j|, i < j, in every dimension of x[n, d]. Exact; up to 200 members

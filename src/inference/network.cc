@@ -74,14 +74,14 @@ Layers Network::init(const Key& key) const {
 Array Network::operator()(const Layers& layers, const Array& point) const {
   Array h = inputs == 1 ? reshape(point, {1}) : point;
   if (!input_low.empty()) {
-    std::vector<float> scale, shift;
+    // Numbers of the graph rather than arrays, so that networks at the same points stay one.
+    Arrays scale, shift;
     for (std::size_t i = 0; i < input_low.size(); i++) {
       double range = input_high[i] - input_low[i];
-      scale.push_back(static_cast<float>(2 / range));
-      shift.push_back(static_cast<float>(-2 * input_low[i] / range - 1));
+      scale.push_back(full({}, 2 / range, h.dtype()));
+      shift.push_back(full({}, -2 * input_low[i] / range - 1, h.dtype()));
     }
-    h = inputs == 1 ? h * scale[0] + shift[0]
-                    : h * convert(array(scale), h.dtype()) + convert(array(shift), h.dtype());
+    h = h * stack(scale, 0) + stack(shift, 0);
   }
   if (fourier_features > 0) {
     Array k = fourier_scale * normal(sturnus::key(fourier_seed), {inputs, fourier_features});
@@ -106,6 +106,11 @@ std::int64_t Network::size() const {
 }
 
 void Network::check() const {
+  if (fourier_features < 0 || (fourier_features > 0 && inputs < 1)) {
+    throw Error("Network: " + std::to_string(fourier_features) + " Fourier features of " +
+                std::to_string(inputs) +
+                " inputs. Give numbers that are not negative, and an input");
+  }
   for (std::int64_t width : widths()) {
     if (width < 1) {
       throw Error("Network: a layer of width " + std::to_string(width) + ". Give at least 1");

@@ -7,15 +7,14 @@
 #include <sturnus/ops/transcendental.h>
 #include <sturnus/runtime/error.h>
 
+#include <cmath>
 #include <string>
 
 namespace sturnus {
 namespace {
 
-// The sum over all but the axis of members.
-Array sum_of_squares(const Array& x) {
-  return x.rank() == 1 ? square(x) : sum(square(reshape(x, {x.shape()[0], -1})), 1);
-}
+// All that a member has of x in one row.
+Array rows(const Array& x) { return reshape(x, {x.shape()[0], -1}); }
 
 // One factor per member, as wide as x.
 Array of_members(const Array& factor, const Array& x) {
@@ -25,15 +24,20 @@ Array of_members(const Array& factor, const Array& x) {
 }
 
 Arrays clipped(const Arrays& gradients, double longest) {
-  Array total;
-  for (const Array& g : gradients) {
-    total = total.empty() ? sum_of_squares(g) : total + sum_of_squares(g);
-  }
-  Array factor = minimum(longest / maximum(sqrt(total), 1e-30), 1.0);
+  Arrays parts;
+  for (const Array& g : gradients) parts.push_back(rows(g));
+  Array all = concatenate(parts, 1);
+  // In units of the largest element, so that squares do not overflow.
+  Array largest = maximum(max(abs(all), Over({1}, true)), 1e-30);
+  Array length = squeeze(largest, {1}) * norm(all / largest, 1);
+  Array factor = minimum(longest / maximum(length, 1e-30), 1.0);
   Arrays result;
   for (const Array& g : gradients) result.push_back(g * of_members(factor, g));
   return result;
 }
+
+// 1 - beta^t, of which 1 - pow would lose the digits that beta has in common with 1.
+Array one_minus_power(double beta, const Array& t) { return -expm1(std::log(beta) * t); }
 
 Arrays zeros_like_all(const Arrays& arrays) {
   Arrays result;
@@ -70,12 +74,13 @@ OptimizerState Optimizer::init(const Arrays& parameters) const {
 Optimizer::Step Optimizer::step(const Arrays& parameters, const Arrays& gradients,
                                 const OptimizerState& state, const Array& iteration) const {
   Arrays g = clip_norm ? clipped(gradients, *clip_norm) : gradients;
-  Array r = rate.at(iteration);
-  Array t = convert(iteration + 1, DType::f32);
+  DType dtype = parameters.empty() ? DType::f32 : parameters.front().dtype();
+  Array r = rate.at(iteration, dtype);
+  Array t = convert(iteration + 1, dtype);
   // Both corrections in two numbers: r m / c1 / (sqrt(v / c2) + eps) =
   // (r sqrt(c2) / c1) m / (sqrt(v) + eps sqrt(c2)).
-  Array root = sqrt(1.0 - pow(beta2, t));
-  Array scale = r * root / (1.0 - pow(beta1, t)), floor = epsilon * root;
+  Array root = sqrt(one_minus_power(beta2, t));
+  Array scale = r * root / one_minus_power(beta1, t), floor = epsilon * root;
   Step next;
   for (std::size_t i = 0; i < parameters.size(); i++) {
     const Array& p = parameters[i];

@@ -24,7 +24,7 @@ Array wall(const Array& x) { return 1000.0 * square(minimum(x, 0.0)); }
 Prior Prior::positive() { return Prior(wall); }
 
 Prior Prior::uniform(double low, double high, double width) {
-  if (!(low < high) || width < 0) {
+  if (!(low < high && width >= 0)) {
     throw Error("Prior::uniform: from " + std::to_string(low) + " to " + std::to_string(high) +
                 ", steps of width " + std::to_string(width) +
                 ". The first must be below the second, and no width negative");

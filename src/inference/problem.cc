@@ -41,6 +41,7 @@ void check_data(const Problem& problem) {
     refuse(problem, "measured points have " + std::to_string(data.inputs) +
                         " inputs, the domain has " + std::to_string(problem.low.size()));
   }
+  if (data.outputs == 0) refuse(problem, "measurements of 0 outputs. Give at least one");
   if (data.x.size() != data.points * data.inputs || data.y.size() != data.points * data.outputs) {
     refuse(problem, std::to_string(data.points) + " measurements of " +
                         std::to_string(data.inputs) + " inputs and " +
@@ -70,6 +71,17 @@ void check_data(const Problem& problem) {
   }
 }
 
+void check_parameters(const Problem& problem) {
+  for (const Parameter& parameter : problem.parameters) {
+    const auto& start = parameter.start;
+    if (start && !(start->first < start->second && std::isfinite(start->second - start->first))) {
+      refuse(problem, "parameter " + parameter.name + " starts between " +
+                          std::to_string(start->first) + " and " + std::to_string(start->second) +
+                          ". Both must be finite, the first below the second");
+    }
+  }
+}
+
 void check_equation(const Problem& problem) {
   if (problem.equation.empty()) refuse(problem, "there is no equation");
   const std::vector<std::string>& fields = problem.equation.names();
@@ -90,8 +102,9 @@ void check_equation(const Problem& problem) {
     return broadcast_to(total, value);
   };
   Array residual = problem.equation(f, point, abstract_array(DType::f32, {count}));
-  if (residual.rank() > 1) {
-    refuse(problem, "the residual at one point is " + residual.type().str() +
+  if (residual.empty() || !is_floating(residual.dtype()) || residual.rank() > 1) {
+    refuse(problem, "the residual at one point is " +
+                        (residual.empty() ? "an empty array" : residual.type().str()) +
                         ". It must be a number, or a vector with one for each equation");
   }
 }
@@ -111,6 +124,7 @@ Arrays scalars_of(const Array& vector) {
 void Problem::check() const {
   check_domain(*this);
   check_data(*this);
+  check_parameters(*this);
   check_equation(*this);
 }
 

@@ -90,8 +90,8 @@ struct Problem {
   std::int64_t inputs() const { return static_cast<std::int64_t>(low.size()); }
   std::int64_t outputs() const { return static_cast<std::int64_t>(data.outputs); }
   /// Throws Error for what cannot be a problem: no data, values that are not finite, points
-  /// outside the domain, noise that is not positive, parameters that the equation does not have, a
-  /// residual that is no number or vector.
+  /// outside the domain, noise that is not positive, parameters that the equation does not have or
+  /// that start nowhere, a residual that is no number or vector.
   void check() const;
 };
 

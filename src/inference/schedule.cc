@@ -43,19 +43,19 @@ Schedule Schedule::with_warm_up(std::int64_t iterations) const {
   return result;
 }
 
-Array Schedule::at(const Array& iteration) const {
-  Array result = full(Shape{}, value, DType::f32);
+Array Schedule::at(const Array& iteration, DType dtype) const {
+  Array result = full(Shape{}, value, dtype);
   if (kind == Kind::steps) {
     for (const Step& step : steps) result = where(iteration > step.after, step.value, result);
   } else {
-    Array passed = convert(iteration - begin, DType::f32) / static_cast<double>(end - begin);
+    Array passed = convert(iteration - begin, dtype) / static_cast<double>(end - begin);
     Array part = clamp(passed, 0.0, 1.0);
     result = kind == Kind::cosine
                  ? last + (value - last) * 0.5 * (1.0 + cos(std::numbers::pi * part))
                  : value * exp(std::log(last / value) * part);
   }
   if (warm_up > 0) {
-    Array passed = convert(iteration + 1, DType::f32) / static_cast<double>(warm_up);
+    Array passed = convert(iteration + 1, dtype) / static_cast<double>(warm_up);
     result = result * minimum(passed, 1.0);
   }
   return result;

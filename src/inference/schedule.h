@@ -28,8 +28,8 @@ struct Schedule {
   /// This schedule times a factor that grows linearly to 1 over the first iterations.
   Schedule with_warm_up(std::int64_t iterations) const;
 
-  /// The value at an iteration, an i32 scalar: f32.
-  Array at(const Array& iteration) const;
+  /// The value at an iteration, an i32 scalar, as a number of the given type.
+  Array at(const Array& iteration, DType dtype = DType::f32) const;
   /// Throws Error, naming `what`, for values that are not finite or an end before its begin.
   void check(const char* what) const;
 
