@@ -43,7 +43,7 @@ Array until_accepted(const Words& keys, const Array& start, const Array& settled
     auto [value, accepted] = trial(one, two);
     return Trials{now.round + 1, select(now.accepted, now.value, value), now.accepted | accepted};
   };
-  auto open = [](const Trials& now) { return min(convert(now.accepted, DType::i32)) == 0; };
+  auto open = [](const Trials& now) { return any(!now.accepted); };
   return sturnus::while_loop(open, step, first).value;
 }
 

@@ -177,37 +177,6 @@ TEST(Grad, AsksForNoRuleWhoseTangentIsDiscarded) {
   EXPECT_EQ(grad(f)(f64({1, 3})).to_vector<double>(), (std::vector<double>{2, 6}));
 }
 
-TEST(Grad, NamesTheTypesThatRulesAndDirectionsMustHave) {
-  Array x = f64({1, 2});
-  auto says = [](const std::function<void()>& f, const std::string& start) {
-    try {
-      f();
-      ADD_FAILURE() << "no error";
-    } catch (const ShapeError& error) {
-      EXPECT_EQ(std::string(error.what()).substr(0, start.size()), start);
-    }
-  };
-  auto square_of = [](Array y) { return y * y; };
-  says([&] { vjp(square_of, x).second(Array(1.0)); },
-       "vjp: the cotangents are (f32[]), but must be (f64[2])");
-  says([&] { linearize(square_of, x).second(f64({1})); },
-       "linearize: the tangents are (f64[1]), but must be (f64[2])");
-  auto narrow = [](Array y, Array dy) { return std::pair(y * y, sum(y * dy)); };
-  says([&] { custom_jvp(square_of, narrow)(x); },
-       "custom_jvp: value and tangent that the rule gives are (f64[2], f64[]), but must be "
-       "(f64[2], f64[2])");
-  auto forward = [](Array y) { return std::pair(y * y, y); };
-  auto backward = [](Array y, Array ct) { return sum(y * ct); };
-  says([&] { custom_vjp(square_of, forward, backward)(x); },
-       "custom_vjp: the cotangents that the backward pass gives are (f64[]), but must be (f64[2])");
-  says(
-      [&] {
-        custom_vjp(
-            square_of, [](Array y) { return std::pair(sum(y), y); }, backward)(x);
-      },
-      "custom_vjp: the values that the forward pass gives are (f64[]), but must be (f64[2])");
-}
-
 TEST(Ravel, IsAVectorAndBack) {
   Model m = model();
   auto [vector, back] = ravel(m);

@@ -249,7 +249,7 @@ const Cycle cycles[] = {
        EXPECT_THROW(cpu().load("not a program"), RuntimeError);
        EXPECT_THROW(compiled(programs::twice).run({&a}), Error);
        a.release();
-       EXPECT_THROW(a.await(), RuntimeError);
+       EXPECT_THROW(a.await(), Error);
      }},
 };
 
