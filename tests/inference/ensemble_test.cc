@@ -28,6 +28,7 @@ using Kind = Collocation::Kind;
 EnsembleOptions small_oscillator(std::string_view variant = "full") {
   EnsembleOptions options = small_options(Experiment::oscillator, variant);
   options.repulsion.start = 0;
+  options.network.hidden = {3};
   return options;
 }
 
@@ -142,6 +143,7 @@ TEST(Ensemble, ReportsTheLossItStepsFrom) {
 TEST(Ensemble, LowersItsLossAndKeepsMembersApart) {
   for (DType dtype : {DType::f32, DType::f64}) {
     EnsembleOptions options = small_options(Experiment::exponential, "full");
+    options.network.hidden = {3};
     options.dtype = dtype;
     Ensemble ensemble(published_problem(Experiment::exponential), options);
     EnsembleState state = ensemble.init();
@@ -188,7 +190,7 @@ TEST(Ensemble, WithoutParametersTrains) {
 // ------------------------------------------------------------------------------- divergence
 
 TEST(Ensemble, SaysWhenAMemberDivergedAndKeepsTheOthers) {
-  for (const char* variant : {"none", "joint", "full"}) {
+  for (const char* variant : {"joint", "full"}) {
     SCOPED_TRACE(variant);
     EnsembleOptions options = small_oscillator(variant);
     options.optimizer = {.method = Optimizer::Method::sgd, .rate = 1e-4};
@@ -281,7 +283,6 @@ TEST(Ensemble, DrawsItsPointsAnewWhenTheyAreDue) {
         if (every == 0 && kind != Kind::uniform) continue;
         SCOPED_TRACE(testing::Message() << static_cast<int>(kind) << per_member << every);
         EnsembleOptions options = small_oscillator("none");
-        options.network.hidden = {3};
         options.collocation = {.kind = kind,
                                .points = 8,
                                .resample_every = every,
@@ -314,9 +315,8 @@ TEST(Ensemble, DrawsItsPointsAnewWhenTheyAreDue) {
 // A member that diverged says nothing about where the others need points.
 TEST(Ensemble, AdaptivePointsDoNotMindALostMember) {
   EnsembleOptions options = small_oscillator("none");
-  options.network.hidden = {3};
   options.collocation = {
-      .kind = Kind::adaptive, .points = 16, .resample_every = 1, .candidates = 512, .power = 8};
+      .kind = Kind::adaptive, .points = 64, .resample_every = 1, .candidates = 4096, .power = 2};
   Problem problem = published_problem(Experiment::oscillator);
   // Whatever f is, the residual is large near 20.
   problem.equation = [](const Field& f, const Array& t, const Array& p) {
@@ -332,7 +332,7 @@ TEST(Ensemble, AdaptivePointsDoNotMindALostMember) {
   Doubles points = doubles(state.points);
   auto near =
       std::count_if(points.begin(), points.end(), [](double t) { return std::abs(t - 20) < 1.5; });
-  EXPECT_GE(near, 6);  // of uniform ones 2
+  EXPECT_GT(near, 24);  // expected 36, of uniform ones 8
 }
 
 // ------------------------------------------------------------------------------- one program
