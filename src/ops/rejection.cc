@@ -148,7 +148,7 @@ Array poisson_by_arrivals(const Words& keys, const Array& rate, const Array& set
     Array over = now.over | (time > rate);
     return Arrivals{now.round + 1, select(over, now.count, now.count + 1.0), time, over};
   };
-  auto open = [](const Arrivals& now) { return min(convert(now.over, DType::i32)) == 0; };
+  auto open = [](const Arrivals& now) { return any(!now.over); };
   return sturnus::while_loop(open, step, first).count;
 }
 
