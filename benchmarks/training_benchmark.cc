@@ -14,6 +14,7 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <random>
 
@@ -32,9 +33,11 @@ double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC
 
 constexpr std::int64_t parameters = 903;
 
+using Training = std::function<void(const Array& rows, const Array& first, const Array& count)>;
+
 struct Candidate {
   std::string name;
-  LoadedExecutable program;
+  Training train;
   double compile_seconds;
   double best = 1e9, cpu = 1e9;  // milliseconds per iteration
 };
@@ -62,7 +65,10 @@ Array start_rows(const std::string& path, std::int64_t members) {
 Candidate compiled(std::string name, const std::string& text) {
   auto start = Clock::now();
   LoadedExecutable program = default_device().owner().compile(text);
-  return {std::move(name), program, seconds_since(start)};
+  auto train = [program](const Array& rows, const Array& first, const Array& count) {
+    program.run({&rows.buffer(), &first.buffer(), &count.buffer()})[0].await();
+  };
+  return {std::move(name), train, seconds_since(start)};
 }
 
 int run(int argc, char** argv) {
@@ -111,12 +117,17 @@ int run(int argc, char** argv) {
   }
   if (!write_path.empty()) std::ofstream(write_path) << text;
   std::vector<Candidate> candidates;
-  candidates.push_back(compiled("sturnus", text));
+  auto start = Clock::now();
+  Program own = lower(train, rows, Array(3000), Array(100)).compile();
+  candidates.push_back({"sturnus",
+                        [&own](const Array& rows, const Array& first, const Array& count) {
+                          own.run({rows, first, count})[0].await();
+                        },
+                        seconds_since(start)});
   for (const std::string& path : others) candidates.push_back(compiled(path, read_file(path)));
   Array first(3000), count(iterations), few(20);
   auto execute = [&](Candidate& candidate, const Array& n) {
-    auto results = candidate.program.run({&rows.buffer(), &first.buffer(), &n.buffer()});
-    results[0].await();
+    candidate.train(rows, first, n);
   };
   for (Candidate& candidate : candidates) execute(candidate, few);
   for (int round = 0; round < rounds; round++) {

@@ -124,26 +124,46 @@ void Emitter::line(const Node& node, std::string_view hlo, std::string_view attr
   line(node, hlo, names_of(node.inputs), types_of(node.inputs), "", attributes);
 }
 
-void Emitter::host_call(std::string_view callback, std::string_view parameter,
-                        const Arrays& arguments) {
-  std::vector<std::string> layouts;  // row-major
-  for (const Array& argument : arguments) {
+namespace {
+
+// Row-major, whatever else XLA would choose.
+std::string layouts(const ArrayTypes& types) {
+  std::vector<std::string> each;
+  for (const ArrayType& type : types) {
     std::vector<std::string> minor_to_major;
-    for (std::int64_t axis = argument.rank(); axis-- > 0;) {
+    for (std::size_t axis = type.shape.size(); axis-- > 0;) {
       minor_to_major.push_back(std::to_string(axis));
     }
     std::string axes = minor_to_major.empty() ? "" : "[" + joined(minor_to_major) + "]";
-    layouts.push_back("dense<" + axes + "> : tensor<" + std::to_string(argument.rank()) +
-                      "xindex>");
+    each.push_back("dense<" + axes + "> : tensor<" + std::to_string(type.shape.size()) + "xindex>");
   }
+  return "[" + joined(each) + "]";
+}
+
+std::string host_call_attributes(std::string_view callback, std::string_view parameter,
+                                 const ArrayTypes& arguments, const ArrayTypes& results,
+                                 bool side_effect) {
   constexpr int typed_interface = 4;
+  return mlir_string("call_target_name", host_callback_target) +
+         ", api_version = " + std::to_string(typed_interface) +
+         " : i32, has_side_effect = " + (side_effect ? "true" : "false") + ", backend_config = {" +
+         mlir_string("callback", callback) + ", " + mlir_string("parameter", parameter) +
+         "}, operand_layouts = " + layouts(arguments) + ", result_layouts = " + layouts(results);
+}
+
+}  // namespace
+
+void Emitter::host_call(std::string_view callback, std::string_view parameter,
+                        const Arrays& arguments) {
+  ArrayTypes types = types_of(arguments);
   text_ += "  \"stablehlo.custom_call\"(" + joined(names_of(arguments)) + ") {" +
-           mlir_string("call_target_name", host_callback_target) +
-           ", api_version = " + std::to_string(typed_interface) +
-           " : i32, has_side_effect = true, backend_config = {" +
-           mlir_string("callback", callback) + ", " + mlir_string("parameter", parameter) +
-           "}, operand_layouts = [" + joined(layouts) +
-           "], result_layouts = []} : " + mlir_types(types_of(arguments)) + " -> ()\n";
+           host_call_attributes(callback, parameter, types, {}, true) + "} : " + mlir_types(types) +
+           " -> ()\n";
+}
+
+void Emitter::host_call(const Node& node, std::string_view callback, std::string_view parameter) {
+  line(node, "custom_call",
+       host_call_attributes(callback, parameter, types_of(node.inputs), node.types, false));
 }
 
 void Emitter::line(const Node& node, std::string_view hlo, const std::vector<std::string>& operands,
@@ -320,10 +340,11 @@ std::string Emitter::binary_region(std::string_view hlo, DType dtype) {
 }
 
 std::string Emitter::module(std::string_view name, const Arrays& parameters, const Arrays& outputs,
-                            const Mask& donors, std::string_view platform) {
+                            const Mask& donors, std::string_view platform, bool on_host) {
   Trace trace;  // lowering rules build graphs too
   Emitter emitter;
   emitter.platform_ = platform;
+  emitter.on_host_ = on_host;
   std::string head;
   for (std::size_t i = 0; i < parameters.size(); i++) {
     std::string parameter = emitter.fresh();

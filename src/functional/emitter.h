@@ -38,6 +38,9 @@ class Emitter {
   /// A call of a function of the host, which gets `arguments` and the string `parameter`: see
   /// runtime/host_callback.h.
   void host_call(std::string_view callback, std::string_view parameter, const Arrays& arguments);
+  /// The results of `node` are what a function of the host makes of its inputs; the function has no
+  /// other effect.
+  void host_call(const Node& node, std::string_view callback, std::string_view parameter);
   /// A region whose arguments are `parameters` and that returns `outputs`.
   std::string region(const Arrays& parameters, const Arrays& outputs);
   /// A region without arguments that returns `outputs`, and sees everything printed before it.
@@ -65,10 +68,14 @@ class Emitter {
 
   /// What the program is for: "cpu", "cuda", "tpu". An op may have a lowering for each.
   const std::string& platform() const { return platform_; }
+  /// Whether the program will run in this process on arrays in the host's memory, and so may call
+  /// functions of the host where these are faster.
+  bool on_host() const { return on_host_; }
 
   /// The whole module. `donors` marks arguments whose memory the program may reuse.
   static std::string module(std::string_view name, const Arrays& parameters, const Arrays& outputs,
-                            const Mask& donors = {}, std::string_view platform = "cpu");
+                            const Mask& donors = {}, std::string_view platform = "cpu",
+                            bool on_host = false);
 
  private:
   using Names = std::unordered_map<const Node*, std::vector<std::string>>;
@@ -86,6 +93,7 @@ class Emitter {
   std::vector<std::string> print_while(const Arrays& start, std::string_view regions);
 
   std::string platform_ = "cpu";
+  bool on_host_ = false;
   std::string text_;
   Names names_;
   Arrays expanded_;  // kept alive, since names go by address

@@ -3,11 +3,27 @@
 #include <sturnus/runtime/host_callback.h>
 #include <sturnus/runtime/log.h>
 
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <unordered_map>
 
 namespace sturnus::internal {
 namespace {
+
+// What the environment variable XLA_FLAGS says comes first.
+void choose_cpu_flags(CompileOptions& options) {
+  const char* given = std::getenv("XLA_FLAGS");
+  auto choose = [&](const std::string& flag, XlaFlag value) {
+    if (given == nullptr || std::strstr(given, flag.c_str()) == nullptr) {
+      options.xla_flags[flag] = value;
+    }
+  };
+  // Else the larger of 1 and NaN is 1.
+  choose("xla_cpu_enable_fast_min_max", false);
+  // LLVM's third level takes a third longer than its second, for programs that are no faster.
+  choose("xla_backend_optimization_level", std::int64_t{2});
+}
 
 // Programs by their text and device: the text is canonical, so equal graphs share a program
 // whatever function made them.
@@ -27,10 +43,7 @@ class Programs {
     if (text.find(host_callback_target) != text.npos) check_host_callbacks(device.owner());
     CompileOptions options;
     options.device_assignment = {{device.id()}};
-    // Else the larger of 1 and NaN is 1.
-    if (device.owner().platform_name() == "cpu") {
-      options.xla_flags["xla_cpu_enable_fast_min_max"] = false;
-    }
+    if (device.owner().platform_name() == "cpu") choose_cpu_flags(options);
     LoadedExecutable made = device.owner().compile(text, options);
     std::lock_guard lock(mutex_);
     return programs_.emplace(std::move(key), std::move(made)).first->second;
@@ -56,7 +69,8 @@ Compiled compile_graph(std::string_view name, const Arrays& parameters, const Ar
     }
   }
   std::string platform = device.owner().platform_name();
-  std::string text = Emitter::module(name, inputs, outputs, donors, platform);
+  bool on_host = platform == "cpu" && device.owner().plugin().no_host_callbacks().empty();
+  std::string text = Emitter::module(name, inputs, outputs, donors, platform, on_host);
   return {Programs::instance().get(text, device), std::move(captured)};
 }
 

@@ -1,7 +1,9 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/dot.h>
+#include <sturnus/runtime/host_product.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "src/ops/elementwise.h"
 
@@ -191,6 +193,34 @@ Array copied_in_order(const Array& x, const Axes& batch, const Axes& middle, con
   return moves ? barrier({permute(x, order)})[0] : reshape_to(x, picked(x.shape(), order));
 }
 
+// Whether the axes after the batch are `first` and then `second`, each in its order.
+bool in_order(const Axes& batch, const Axes& first, const Axes& second) {
+  Axes order = joined(joined(batch, first), second);
+  return order == iota_axes(static_cast<std::int64_t>(order.size()));
+}
+
+// The call of the host's product that the dot is, if it is one: real matrices behind common leading
+// axes, so small that they stay in the cache and that threads would not pay, but no trifle.
+std::optional<std::string> as_host_product(const Dot& dot, const Array& left, const Array& right) {
+  if (left.dtype() != DType::f32 && left.dtype() != DType::f64) return {};
+  Axes lf = dot.left_free(left), rf = dot.right_free(right);
+  bool mk = in_order(dot.left_batch, lf, dot.left_sum);
+  bool km = in_order(dot.left_batch, dot.left_sum, lf);
+  bool kn = in_order(dot.right_batch, dot.right_sum, rf);
+  bool nk = in_order(dot.right_batch, rf, dot.right_sum);
+  ProductExtents extents{
+      product(picked(left.shape(), dot.left_batch)), product(picked(left.shape(), lf)),
+      product(picked(left.shape(), dot.left_sum)), product(picked(right.shape(), rf))};
+  constexpr std::int64_t trifle = 4096, many = std::int64_t{1} << 26, cached = 65536;
+  std::int64_t work = extents.batch * extents.m * extents.k * extents.n;
+  bool small = extents.m * extents.k <= cached && extents.k * extents.n <= cached;
+  if (work < trifle || work > many || !small) return {};
+  if (mk && kn) return host_product_parameter(ProductLayout::mk_kn, extents);
+  if (km && kn) return host_product_parameter(ProductLayout::km_kn, extents);
+  if (mk && nk) return host_product_parameter(ProductLayout::mk_nk, extents);
+  return {};
+}
+
 // StableHLO's dot_general, in a form that XLA's CPU compiler does well (measured in
 // benchmarks/training_benchmark.cc). It has a quick loop for [batch, m, k] x [batch, k, n], so a
 // small operand in another order, such as the weights of a layer, is copied into that order;
@@ -212,6 +242,11 @@ void Dot::lower(Emitter& emitter, const Node& node) const {
     Array a = spread_out(left, left_batch, lf, batches);
     Array b = spread_out(right, right_batch, rf, batches + static_cast<std::int64_t>(lf.size()));
     return emitter.expand(node, {a * b});
+  }
+  if (emitter.on_host()) {
+    if (auto parameter = as_host_product(*this, left, right)) {
+      return emitter.host_call(node, host_product_name, *parameter);
+    }
   }
   auto is_small = [](const Array& x, const Array& other) { return 2 * x.size() <= other.size(); };
   bool one_sum = left_sum.size() == 1 && !lf.empty() && !rf.empty();

@@ -1,6 +1,7 @@
 #include <sturnus/runtime/client.h>
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/host_callback.h>
+#include <sturnus/runtime/host_product.h>
 
 #include <exception>
 #include <map>
@@ -17,7 +18,9 @@ namespace {
 
 struct Callbacks {
   std::mutex mutex;
-  std::map<std::string, std::shared_ptr<const HostCallback>, std::less<>> by_name;
+  std::map<std::string, std::shared_ptr<const HostCallback>, std::less<>> by_name = {
+      {std::string(internal::host_product_name),
+       std::make_shared<const HostCallback>(internal::host_product_callback)}};
 };
 
 Callbacks& callbacks() {

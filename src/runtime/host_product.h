@@ -1,0 +1,35 @@
+// Products of many small matrices on the CPU.
+//
+// XLA's CPU compiler does the batched products of small networks at about a sixth of what a core
+// can do (benchmarks/product_benchmark.cc), and spends much of its compile time on them. Programs
+// compiled for the CPU call this function instead.
+#pragma once
+
+#include <sturnus/runtime/host_callback.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace sturnus::internal {
+
+/// The name under which every process has it among its host callbacks.
+inline constexpr std::string_view host_product_name = "product";
+
+/// Which of the axes m, k of the left operand and k, n of the right one stands last in memory.
+enum class ProductLayout { mk_kn, km_kn, mk_nk };
+
+struct ProductExtents {
+  std::int64_t batch = 1, m = 1, k = 1, n = 1;
+};
+
+/// result[b, m, n] = sum over k of left[b, m, k] right[b, k, n].
+template <class Real>
+void host_product(ProductLayout layout, const ProductExtents& extents, const Real* left,
+                  const Real* right, Real* result);
+
+/// The parameter of the host callback, and the callback: two operands and one result of f32 or f64.
+std::string host_product_parameter(ProductLayout layout, const ProductExtents& extents);
+void host_product_callback(const HostCall& call);
+
+}  // namespace sturnus::internal
