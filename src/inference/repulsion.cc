@@ -1,3 +1,4 @@
+#include <sturnus/inference/correlated_density.h>
 #include <sturnus/inference/repulsion.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/rearrange.h>
@@ -32,6 +33,8 @@ Array log_density(const Repulsion& repulsion, const Arrays& seen, const Arrays& 
       return log_joint_density(all(seen), repulsion.density, all(others));
     case Factorization::full:
       return log_factorized_density(all(seen), repulsion.density, all(others));
+    case Factorization::correlated:
+      return log_correlated_density(all(seen), all(others));
     case Factorization::blocks: {
       Array total;
       for (std::size_t i = 0; i < seen.size(); i++) {

@@ -27,10 +27,14 @@ enum class Seen {
   weights
 };
 
-/// How the density of all that is seen factorises: one kernel over everything; one over each kind
-/// of thing seen; or one over every single number, which takes the weight 1 / sqrt(N_d) with N_d
-/// measured values.
-enum class Factorization { joint, blocks, full };
+/// How the density of all that is seen factorises.
+///   joint       one kernel over everything
+///   blocks      one over each kind of thing seen
+///   full        one over every single number; takes the weight 1 / sqrt(N_d), N_d measured values
+///   correlated  one over everything in the metric of the members' covariance, see
+///               correlated_density.h; best where little is seen: lambda, and f at as many points as
+///               the solution has constants of its own
+enum class Factorization { joint, blocks, full, correlated };
 
 /// Repulsion adds weight * log density to the loss of each member. Nothing seen: no repulsion.
 struct Repulsion {

@@ -1,3 +1,4 @@
+#include <sturnus/functional/grad.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/dot.h>
@@ -66,6 +67,9 @@ std::vector<Row> linalg_rows() {
       {"slogdet", [](const Arrays& x) { return slogdet(x[0]).log; }, {{2, 3, 3}}},
       {"matrix_power", [](const Arrays& x) { return matrix_power(x[0], 5); }, {{2, 2}}},
       {"expm", [](const Arrays& x) { return expm(x[0]); }, {{2, 2}}},
+      {"derivative of expm",
+       [](const Arrays& x) { return jvp([](Array a) { return expm(a); }, x[0], x[1]).second; },
+       {{2, 2}, {2, 2}}},
       // Large enough to be halved.
       {"expm of a stack",
        [](const Arrays& x) { return expm(4.0 * x[0]); },

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Trainings of repulsive ensembles side by side: Sturnus, JAX in two styles, PyTorch.
+
+    ./sturnus bench [--experiment ...] [--rounds 3] [--cores 1] [--without-torch] [--members ...]
+
+All are the published trainings with full repulsion, as in benchmarks/baselines. Programs take turns,
+round by round, and the best round counts; what matters are the ratios. JAX's programs run twice:
+on JAX's own XLA, and on the CPU plugin that Sturnus runs on, whose XLA is older.
+"""
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BASELINES = os.path.join(HERE, "baselines")
+EXPERIMENTS = ("exponential", "oscillator", "lotka_volterra", "advection")
+
+
+def call(command, cores):
+    """The last line that the command prints, as JSON."""
+    pinned = ["taskset", "--cpu-list", f"0-{cores - 1}"] + command if cores else command
+    done = subprocess.run(pinned, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"bench: `{' '.join(command)}` failed:\n{done.stderr[-2000:]}")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+class Best:
+    """The smallest of each number over all rounds."""
+
+    def __init__(self):
+        self.numbers = {}
+
+    def add(self, numbers):
+        for name, value in numbers.items():
+            if isinstance(value, (int, float)):
+                self.numbers[name] = min(value, self.numbers.get(name, math.inf))
+
+    def __getitem__(self, name):
+        return self.numbers[name]
+
+
+def iterations_of(experiment):
+    return 20 if experiment == "advection" else 200
+
+
+def measure(experiment, arguments, scratch):
+    """Best numbers by the name of the program."""
+    results = {}
+    mlir = {style: os.path.join(scratch, f"{experiment}_{style}.mlir") for style in ("plain", "tuned")}
+    common = ["--experiment", experiment, "--variant", "full", "--json", "--rounds", "3",
+              "--iterations", str(iterations_of(experiment))]
+
+    def add(name, numbers):
+        results.setdefault(name, Best()).add(numbers)
+
+    for _ in range(arguments.rounds):
+        for style in ("plain", "tuned"):
+            add(f"JAX {style}", call([sys.executable, os.path.join(BASELINES, "repulsive_jax.py"), "--style", style,
+                                      "--mlir", mlir[style], *common], arguments.cores))
+        ours = call([os.path.join(arguments.folder, "benchmarks", "ensemble_benchmark"), experiment, "--rounds", "5",
+                     "--iterations", str(iterations_of(experiment)), mlir["plain"], mlir["tuned"]], arguments.cores)
+        for name, numbers in zip(("sturnus", "JAX plain on the plugin", "JAX tuned on the plugin"), ours["programs"]):
+            add(name, numbers)
+    if not arguments.without_torch:
+        add("PyTorch", call([sys.executable, os.path.join(BASELINES, "repulsive_torch.py"), *common[:-4],
+                             "--rounds", "2", "--iterations", "5"], arguments.cores))
+    return results, mlir
+
+
+def kernels(arguments, program, scratch):
+    """Kernels per iteration of the outermost loop, compiled ahead of time for an H100."""
+    path = os.path.join(scratch, "report.json")
+    subprocess.run([os.path.join(arguments.folder, "src", "app", "sturnus"), "compile", program, "--for", "h100",
+                    "--json", path], check=True, capture_output=True)
+    with open(path) as file:
+        loops = json.load(file)["h100"]["loops"]
+    return max(sum(loop["iteration"]["kernels"].values()) for loop in loops)
+
+
+def show(experiment, results, counts):
+    ours = results["sturnus"]
+    print(f"\n{experiment}, full repulsion")
+    print(f"{'':26s} {'ms/iteration':>13s} {'ratio':>7s} {'lower s':>9s} {'compile s':>10s} {'ratio':>7s} {'H100':>6s}")
+    for name, best in results.items():
+        numbers = best.numbers
+        ms = numbers["ms_per_iteration"]
+        line = f"{name:26s} {ms:13.3f} {ms / ours['ms_per_iteration']:7.2f}"
+        lower, compile_s = numbers.get("lower_s"), numbers.get("compile_s")
+        line += f" {lower:9.3f}" if lower else " " * 10
+        line += f" {compile_s:10.2f} {compile_s / ours['compile_s']:7.2f}" if compile_s else " " * 19
+        print(line + (f" {counts[name]:6.0f}" if name in counts else ""))
+
+
+def scaling(arguments):
+    """Cost against the number of members: the exponent between neighbours."""
+    print("\noscillator, cost against members")
+    previous = None
+    for members in arguments.members:
+        iterations = max(2, 2000 // members)
+        report = call([os.path.join(arguments.folder, "benchmarks", "ensemble_benchmark"), "oscillator", "--members",
+                       str(members), "--iterations", str(iterations), "--rounds", "3"], arguments.cores)
+        ms = report["programs"][0]["ms_per_iteration"]
+        exponent = "" if previous is None else \
+            f"   members^{math.log(ms / previous[1]) / math.log(members / previous[0]):.2f}"
+        print(f"{members:6d} members {ms:10.2f} ms per iteration {report['peak_megabytes']:6d} MB{exponent}")
+        previous = members, ms
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", help="with the built program and benchmarks")
+    parser.add_argument("--experiment", nargs="*", choices=EXPERIMENTS, default=list(EXPERIMENTS))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--cores", type=int, default=0, help="how many each program may use (default: all)")
+    parser.add_argument("--without-torch", action="store_true")
+    parser.add_argument("--members", nargs="*", type=int, default=[25, 100, 400, 1600])
+    parser.add_argument("--json", help="write all numbers to this file")
+    arguments = parser.parse_args()
+    everything = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        for experiment in arguments.experiment:
+            results, mlir = measure(experiment, arguments, scratch)
+            counts = {"sturnus": kernels(arguments, experiment, scratch)}
+            counts |= {f"JAX {style}": kernels(arguments, path, scratch) for style, path in mlir.items()}
+            show(experiment, results, counts)
+            everything[experiment] = {name: best.numbers | {"h100_kernels": counts.get(name)}
+                                      for name, best in results.items()}
+    if arguments.members:
+        scaling(arguments)
+    if arguments.json:
+        with open(arguments.json, "w") as file:
+            json.dump(everything, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

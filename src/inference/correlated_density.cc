@@ -1,0 +1,63 @@
+#include <sturnus/functional/graph.h>
+#include <sturnus/inference/correlated_density.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/dot.h>
+#include <sturnus/ops/linalg.h>
+#include <sturnus/ops/order.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
+#include <sturnus/ops/softmax.h>
+#include <sturnus/ops/transcendental.h>
+#include <sturnus/ops/triangular.h>
+#include <sturnus/runtime/error.h>
+
+#include <cmath>
+
+namespace sturnus {
+namespace {
+
+// Which members lie within 8 median deviations from the median (5.4 standard deviations of a
+// Gaussian) in every dimension. One that got lost must neither widen the covariance nor be driven
+// further away; the data will bring it back. False for values that are not finite.
+Array near_the_others(const Array& members) {
+  Array finite = all(is_finite(members), 1);
+  Array x = where(expand_dims(finite, 1), members, 0.0);
+  Array distance = abs(x - median(x, 0));
+  return finite & all(distance <= 8.0 * median(distance, 0) + 1e-7, 1);
+}
+
+}  // namespace
+
+Array log_correlated_density(const Array& members, const Array& others) {
+  std::int64_t n = members.shape().at(0), d = members.shape().at(1);
+  if (n < d + 2) {
+    throw ShapeError("log_correlated_density: " + std::to_string(n) + " members of " +
+                     std::to_string(d) + " values have no covariance. Take at least " +
+                     std::to_string(d + 2) + " members, or let the density see less");
+  }
+  Array there = stop_gradient(others.empty() ? members : others);
+  Array counts = near_the_others(there);
+  Array total = sum(convert(counts, members.dtype()));
+  Array mean = sum(where(expand_dims(counts, 1), there, 0.0), 0) / total;
+  Array centred = where(expand_dims(counts, 1), there - mean, 0.0);
+  Array covariance = matmul(transpose(centred), centred) / (total - 1.0);
+  // Members that agree in some direction still have a (tiny) width there.
+  Array width = sum(eye(d, members.dtype()) * covariance, 1);
+  constexpr double least = 1e-5;
+  Array floor = least * width + 1e-14;
+  Array root = cholesky(covariance + eye(d, members.dtype()) * floor);
+
+  auto whitened = [&](const Array& x) { return triangular_solve(root, transpose(x)); };  // [d, n]
+  double h = std::pow(4.0 / (static_cast<double>(d + 2) * static_cast<double>(n)),
+                      1.0 / static_cast<double>(d + 4));
+  double shrink = std::sqrt(1 - h * h);
+  Array own = whitened(members - mean), centres = shrink * whitened(centred);
+  Array distances = sum(square(expand_dims(own, 2) - expand_dims(centres, 1)), 0);  // [n, n]
+  Array exponents = where(counts, distances * (-0.5 / (h * h)), -1e30);
+  Array log_root = sum(log(sum(eye(d, members.dtype()) * root, 1)));
+  Array density = logsumexp(exponents, 1) - (log_root + static_cast<double>(d) * std::log(h));
+  return where(counts, density, stop_gradient(density));
+}
+
+}  // namespace sturnus
