@@ -1,9 +1,9 @@
 #include <sturnus/inference/draws.h>
 #include <sturnus/runtime/error.h>
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
-#include <regex>
 #include <set>
 
 namespace sturnus {
@@ -11,6 +11,13 @@ namespace {
 
 std::size_t size_of(const std::vector<std::size_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+}
+
+bool files_can_hold(const std::string& name) {
+  auto letter = [](char c) { return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z'); };
+  auto other = [](char c) { return ('0' <= c && c <= '9') || c == '_'; };
+  return !name.empty() && letter(name[0]) && !name.ends_with("__") &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || other(c); });
 }
 
 void check_matrix(const char* function, const char* name, const Matrix& values,
@@ -63,11 +70,10 @@ Matrix chains_of(const ChainDraws& draws, const ParameterDraws& parameter,
 }
 
 void check_draws(const char* function, const ChainDraws& draws) {
-  static const std::regex identifier("[A-Za-z][A-Za-z0-9_]*");
   std::set<std::string> names;
   for (const ParameterDraws& parameter : draws.parameters) {
     const std::string& name = parameter.name;
-    if (!std::regex_match(name, identifier) || name.ends_with("__")) {
+    if (!files_can_hold(name)) {
       throw Error(std::string(function) + ": parameter \"" + name +
                   "\" has a name that files cannot hold. Use letters, digits and _, a letter "
                   "first, and no __ at the end.");

@@ -20,6 +20,14 @@ std::string formatted(const char* format, double value) {
   return text.data();
 }
 
+/// With as many decimals as show two digits more than the first of the standard deviation: 300.02
+/// where that is about 1. Very small and very large ones are written with four digits.
+std::string on_scale_of(double sd, double value) {
+  double decimals = std::max(2 - std::floor(std::log10(sd)), 0.0);
+  if (!(decimals <= 8) || std::abs(value) >= 1e9) return formatted("%.4g", value);
+  return formatted(("%." + std::to_string(static_cast<int>(decimals)) + "f").c_str(), value);
+}
+
 /// Letters rather than bytes of UTF-8.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
@@ -99,9 +107,10 @@ std::string summary_table(std::span<const ParameterSummary> rows) {
   std::vector<std::vector<std::string>> lines = {
       {"", "mean", "mcse", "sd", "5%", "25%", "50%", "75%", "95%", "ess_bulk", "ess_tail", "rhat"}};
   for (const ParameterSummary& row : rows) {
-    std::vector<std::string> line = {row.name};
-    for (double value : {row.mean, row.mcse, row.sd, row.q05, row.q25, row.q50, row.q75, row.q95}) {
-      line.push_back(formatted("%.4g", value));
+    std::vector<std::string> line = {row.name, on_scale_of(row.sd, row.mean),
+                                     formatted("%.2g", row.mcse), on_scale_of(row.sd, row.sd)};
+    for (double quantile : {row.q05, row.q25, row.q50, row.q75, row.q95}) {
+      line.push_back(on_scale_of(row.sd, quantile));
     }
     line.push_back(formatted("%.0f", row.ess_bulk));
     line.push_back(formatted("%.0f", row.ess_tail));

@@ -71,17 +71,24 @@ TEST(Summary, HoldsTheDiagnostics) {
   EXPECT_EQ(row.chains, 3u);
 }
 
-TEST(Summary, TableIsAligned) {
-  ParameterSummary row = {"mu", 1.23456, 0.01,   0.5,   0.4,    0.9, 1.2,
-                          1.6,  2.1,     1234.4, 987.6, 1.0012, 4};
-  ParameterSummary greek = row;
-  greek.name = "λ[1,2]";
-  greek.mean = -123456.7;
-  greek.rhat = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(summary_table(std::vector<ParameterSummary>{row, greek}),
-            "              mean  mcse   sd   5%  25%  50%  75%  95%  ess_bulk  ess_tail   rhat\n"
-            "mu           1.235  0.01  0.5  0.4  0.9  1.2  1.6  2.1      1234       988  1.001\n"
-            "λ[1,2]  -1.235e+05  0.01  0.5  0.4  0.9  1.2  1.6  2.1      1234       988    nan\n");
+TEST(Summary, TableIsAlignedAndShowsDigitsOnTheScaleOfTheSpread) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<ParameterSummary> rows = {
+      {"mu", 1.23456, 0.0123, 0.5, 0.4, 0.9, 1.2, 1.6, 2.1, 1234.4, 987.6, 1.0012, 4},
+      {"λ[1,2]", 300.024, 0.02, 1.013, 298.4, 299.3, 300, 300.7, 301.7, 1234.4, 987.6, nan, 4},
+      {"N", 123456.7, 15, 2345, 1e5, 1.2e5, 123456.4, 1.3e5, 1.4e5, 90, 80, 1.5, 4},
+      {"k", 1e-12, 1e-14, 1e-13, 1e-12, 1e-12, 1e-12, 1e-12, 1e-12, 90, 80, 1, 4},
+      {"c", 2, nan, 0, 2, 2, 2, 2, 2, nan, nan, nan, 4},
+      {"d", nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, 4}};
+  EXPECT_EQ("\n" + summary_table(rows), R"(
+          mean   mcse     sd      5%     25%     50%     75%     95%  ess_bulk  ess_tail   rhat
+mu       1.235  0.012  0.500   0.400   0.900   1.200   1.600   2.100      1234       988  1.001
+λ[1,2]  300.02   0.02   1.01  298.40  299.30  300.00  300.70  301.70      1234       988    nan
+N       123457     15   2345  100000  120000  123456  130000  140000        90        80  1.500
+k        1e-12  1e-14  1e-13   1e-12   1e-12   1e-12   1e-12   1e-12        90        80  1.000
+c            2    nan      0       2       2       2       2       2       nan       nan    nan
+d          nan    nan    nan     nan     nan     nan     nan     nan       nan       nan    nan
+)");
 }
 
 TEST(Summary, RefusesArraysThatDoNotFit) {
