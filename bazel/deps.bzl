@@ -13,13 +13,13 @@ def _link_options(ctx, modules):
             continue
         result = ctx.execute(["pkg-config", "--libs", module])
         if result.return_code != 0:
-            fail("pkg-config does not know %s: install its package, or build without --config=system.\n%s" %
+            fail("pkg-config does not know %s: install its package, or build without --config=system if that fetches it.\n%s" %
                  (module, result.stderr))
         options += [option for option in result.stdout.strip().split(" ") if option]
     return options
 
 def _implementation(ctx):
-    if ctx.os.environ.get("STURNUS_DEPS") != "system":
+    if ctx.attr.url and ctx.os.environ.get("STURNUS_DEPS") != "system":
         ctx.download_and_extract(
             url = ctx.attr.url,
             sha256 = ctx.attr.sha256,
@@ -42,8 +42,9 @@ def _implementation(ctx):
 _repository = repository_rule(
     implementation = _implementation,
     attrs = {
-        "url": attr.string(mandatory = True),
-        "sha256": attr.string(mandatory = True),
+        # Empty for those that come from the system alone.
+        "url": attr.string(),
+        "sha256": attr.string(),
         "strip_prefix": attr.string(),
         # For libraries that come without one.
         "build_file": attr.string(),
@@ -105,6 +106,12 @@ def sturnus_dependencies():
         strip_prefix = "json-3.11.3",
         build_file = 'cc_library(name = "json", hdrs = glob(["include/**"]), includes = ["include"])\n',
         system_libraries = {":json": []},
+    )
+
+    # It stands on HDF5, and both have builds of their own.
+    _repository(
+        name = "netcdf",
+        system_libraries = {":netcdf": ["netcdf"]},
     )
     _repository(
         name = "com_google_googletest",

@@ -1,5 +1,6 @@
 # Outside libraries, each brought in when a BUILD.bazel first names it: the system's where it has
-# one, else a pinned release (the pins are those of bazel/deps.bzl).
+# one, else a pinned release (the pins are those of bazel/deps.bzl). NetCDF comes from the system
+# alone: it stands on HDF5, and both have builds of their own.
 include_guard(GLOBAL)
 include(FetchContent)
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON) # so that projects which add this one see them too
@@ -34,6 +35,8 @@ function(sturnus_provide repository)
     _provide(nlohmann_json nlohmann_json::nlohmann_json include
       https://github.com/nlohmann/json/archive/refs/tags/v3.11.3.tar.gz
       0d8ef5af7f9794e3263480193c491549b2ba6cc74bb018906202ada498a79406)
+  elseif(repository STREQUAL "netcdf")
+    _provide(netCDF netCDF::netcdf "" "" "")
   elseif(repository STREQUAL "com_google_googletest")
     set(INSTALL_GTEST OFF)
     _provide(GTest GTest::gmock ""
@@ -60,6 +63,11 @@ function(_provide package target headers url sha256)
     return()
   endif()
   list(GET package 0 name)
+  if(url STREQUAL "")
+    string(TOLOWER "${name}" name)
+    message(FATAL_ERROR "lib${name} is not on this system, and is not fetched. Install it (Debian and "
+      "Ubuntu: apt-get install lib${name}-dev).")
+  endif()
   message(STATUS "${name}: not on this system, fetching ${url}")
   if(headers)
     set(no_build SOURCE_SUBDIR no_build) # a folder that is not there: downloads and stops

@@ -1,18 +1,11 @@
-// Whole files: read at once, and written so that what was there before survives a failure.
+// Whole files, as the program's commands read and write them.
 #pragma once
 
-#include <filesystem>
-#include <string>
-#include <string_view>
+#include <sturnus/runtime/files.h>
 
 namespace sturnus::app {
 
-/// The file's contents. Throws Error when it cannot be read.
-std::string read_file(const std::filesystem::path& path);
-
-/// Writes the file through a temporary one beside it, which then takes its name. Makes the folder.
-/// Throws Error, naming the cause, when there is no room or no right; the old file is then still
-/// there.
-void write_file(const std::filesystem::path& path, std::string_view contents);
+using sturnus::read_file;
+using sturnus::write_file;
 
 }  // namespace sturnus::app

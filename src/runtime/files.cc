@@ -1,7 +1,6 @@
-#include "src/app/files.h"
-
 #include <fcntl.h>
 #include <sturnus/runtime/error.h>
+#include <sturnus/runtime/files.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace sturnus::app {
+namespace sturnus {
 namespace {
 
 namespace fs = std::filesystem;
@@ -57,4 +56,4 @@ void write_file(const fs::path& path, std::string_view contents) {
   if (failure) refuse(path, failure.message());
 }
 
-}  // namespace sturnus::app
+}  // namespace sturnus
