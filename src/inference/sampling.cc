@@ -287,11 +287,17 @@ struct Sampler::Implementation {
     return {last.chains, draws};
   }
 
-  std::function<ChainState()> init_program =
+  // --- Compiled, once each
+  struct Advance {
+    const Implementation* self;
+    std::pair<ChainState, Draws> operator()(const ChainState& s, const Array& n) const {
+      return self->advance(s, n);
+    }
+  };
+  const Jitted<Advance> advance_program =
+      jit(Advance{this}, {.donate = {0}, .device = options.device});
+  const std::function<ChainState()> init_program =
       jit([this] { return init(); }, {.device = options.device});
-  std::function<std::pair<ChainState, Draws>(const ChainState&, const Array&)> advance_program =
-      jit([this](const ChainState& s, const Array& n) { return advance(s, n); },
-          {.donate = {0}, .device = options.device});
 };
 
 namespace {
@@ -352,6 +358,11 @@ std::pair<ChainState, Draws> Sampler::advance(ChainState state, std::int64_t tra
     transitions -= count;
   } while (transitions > 0);
   return {state, joined(chunks)};
+}
+
+Lowered Sampler::lower() const {
+  const Implementation& self = *implementation_;
+  return self.advance_program.lower(eval_shape([&] { return self.init(); }), Array(1));
 }
 
 Draws sample(const Target& target, const SamplingOptions& options,

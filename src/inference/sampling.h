@@ -8,6 +8,7 @@
 // its own transition: a chain that is done with one begins the next at once.
 #pragma once
 
+#include <sturnus/functional/program.h>
 #include <sturnus/inference/model.h>
 #include <sturnus/inference/nuts.h>
 #include <sturnus/inference/warmup.h>
@@ -79,6 +80,8 @@ class Sampler {
   /// Uses up the given state: its memory is reused. However many are made at a time, the bits are
   /// the same. Throws Error for a negative number.
   std::pair<ChainState, Draws> advance(ChainState state, std::int64_t transitions) const;
+  /// That as one program: (state, transitions) -> (state, draws).
+  Lowered lower() const;
 
  private:
   struct Implementation;
