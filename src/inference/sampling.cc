@@ -1,0 +1,392 @@
+#include <sturnus/functional/control_flow.h>
+#include <sturnus/functional/jit.h>
+#include <sturnus/functional/vmap.h>
+#include <sturnus/inference/sampling.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/index.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
+#include <sturnus/ops/subscript.h>
+#include <sturnus/ops/transcendental.h>
+#include <sturnus/runtime/error.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace sturnus {
+namespace {
+
+constexpr std::int64_t start_trials = 100;
+constexpr std::int64_t stats_count = 7;
+
+template <class T>
+T choose(const Array& condition, const T& yes, const T& no) {
+  return tree_map([&](const Array& a, const Array& b) { return where(condition, a, b); }, yes, no);
+}
+
+void check(const Target& target, const SamplingOptions& options) {
+  auto require = [](bool condition, const std::string& message) {
+    if (!condition) throw Error("sample: " + message);
+  };
+  auto number = [](std::int64_t n) { return std::to_string(n); };
+  require(target.size > 0, "a model without parameters. Give it some");
+  require(options.chains > 0, number(options.chains) + " chains. Give at least 1");
+  require(options.warmup >= 0 && options.draws >= 0,
+          number(options.warmup) + " transitions of warm-up and " + number(options.draws) +
+              " draws. Give numbers that are not negative");
+  require(options.target_accept > 0 && options.target_accept < 1,
+          "a target acceptance of " + std::to_string(options.target_accept) +
+              ". Give a number between 0 and 1");
+  require(options.max_depth >= 1 && options.max_depth <= 24,
+          "a depth limit of " + number(options.max_depth) + ". Give 1 to 24");
+  require(options.dtype == DType::f32 || options.dtype == DType::f64,
+          "element type " + std::string(name_of(options.dtype)) + ". Use f32 or f64");
+  Shape shape = {options.chains, target.size};
+  require(!options.start || options.start->shape() == shape,
+          "the start is " + (options.start ? options.start->type().str() : "") +
+              ", but there are " + number(options.chains) + " chains of " + number(target.size) +
+              " free numbers. Give " + ArrayType{options.dtype, shape}.str());
+}
+
+}  // namespace
+
+struct Sampler::Implementation {
+  Implementation(Target given, SamplingOptions chosen)
+      : target(std::move(given)),
+        options(std::move(chosen)),
+        nuts{.max_depth = options.max_depth},
+        averaging{.target = options.target_accept},
+        moments{.kind = options.metric} {
+    if (options.metric != MetricKind::unit) windows = warmup_windows(options.warmup);
+    log_density = [this](const Array& x) { return convert(target.log_density(x), options.dtype); };
+  }
+
+  const Target target;
+  const SamplingOptions options;
+  const Nuts nuts;
+  const StepSearch search = {};
+  const DualAveraging averaging;
+  const RunningMoments moments;
+  WarmupWindows windows;
+  LogDensity log_density;
+
+  // --- The start
+  struct Start {
+    Array trial;
+    DensityPoint at;
+  };
+  static Array is_good(const DensityPoint& at) {
+    return is_finite(at.value) & all(is_finite(at.slope));
+  }
+
+  DensityPoint find_start(const Key& key) const {
+    auto go_on = [](const Start& s) {
+      return (s.trial == 0) | ((s.trial < start_trials) & !is_good(s.at));
+    };
+    auto look = [&](const Start& s) {
+      Array position = uniform(fold_in(key, s.trial), {target.size}, -2.0, 2.0, options.dtype);
+      return Start{s.trial + 1, evaluate(log_density, position)};
+    };
+    Array nowhere = zeros({target.size}, options.dtype);
+    Start nothing = {Array(0), {nowhere, Array(0.0, options.dtype), nowhere}};
+    return while_loop(go_on, look, nothing).at;
+  }
+
+  ChainState chain_at(const DensityPoint& at, const Key& key) const {
+    Array one(1.0, options.dtype);
+    Array ones_there = ones({target.size}, options.dtype);
+    ChainState chain;
+    chain.key = key;
+    chain.transition = chain.begun = Array(0);
+    chain.tree = nuts.begin(fold_in(key, 0), at);
+    chain.metric.factor = options.metric == MetricKind::unit ? one
+                          : options.metric == MetricKind::diagonal
+                              ? ones_there
+                              : eye(target.size, options.dtype);
+    chain.step = search.init(one);
+    chain.averaging = averaging.init(one);
+    chain.moments = moments.init(target.size, options.dtype);
+    return chain;
+  }
+
+  ChainState init() const {
+    auto [for_starts, for_chains] = split(key(options.seed));
+    DensityPoint at;
+    if (options.start) {
+      auto evaluate_there = [&](const Array& x) { return evaluate(log_density, x); };
+      at = vmap(evaluate_there)(convert(*options.start, options.dtype));
+    } else {
+      at = vmap([&](const Key& k) { return find_start(k); })(split(for_starts, options.chains));
+    }
+    return vmap([&](const DensityPoint& p, const Key& k) { return chain_at(p, k); })(
+        at, split(for_chains, options.chains));
+  }
+
+  /// Throws Error when a chain begins where density or slope are not finite.
+  void check_start(const ChainState& chains) const {
+    const DensityPoint& at = chains.tree.near.at;
+    auto values = convert(at.value, DType::f64).to_vector<double>();
+    auto slopes = convert(at.slope, DType::f64).to_vector<double>();
+    auto size = static_cast<std::size_t>(target.size);
+    for (std::size_t c = 0; c < values.size(); c++) {
+      std::string blame;
+      for (std::size_t i = 0; i < size; i++) {
+        double slope = slopes[c * size + i];
+        if (std::isfinite(slope)) continue;
+        blame +=
+            (blame.empty() ? "; its slope by " : ", by ") +
+            (i < target.free_names.size() ? target.free_names[i] : "number " + std::to_string(i)) +
+            " is " + std::to_string(slope);
+      }
+      if (std::isfinite(values[c]) && blame.empty()) continue;
+      throw Error("sample: chain " + std::to_string(c) + " has no place to begin: " +
+                  (options.start ? "at the given start"
+                                 : "after " + std::to_string(start_trials) +
+                                       " starts in (-2, 2), at the last of which") +
+                  " the log density is " + std::to_string(values[c]) + blame +
+                  ". Give starts where both are finite, or constrain the parameters so that "
+                  "they are");
+    }
+  }
+
+  // --- One pass: a leapfrog step of every chain, and the ends of those trees that are done
+  struct Loop {
+    ChainState chains;
+    Array rows;  // [chains, capacity + 1, size + stats]; the last for what chains that wait write
+  };
+
+  static Array is_active(const ChainState& c, const Array& end) { return c.transition < end; }
+  static Array is_ended(const ChainState& c, const Array& end) {
+    return is_active(c, end) & (c.tree.done | (c.step.direction != 0));
+  }
+
+  Nuts::Tree grow(const ChainState& c, const Array& end) const {
+    Nuts::Tree grown = nuts.grow(log_density, c.tree, c.step.size, c.metric);
+    return choose(is_active(c, end), grown, c.tree);
+  }
+
+  Array row_of(const ChainState& c) const {
+    Nuts::Info info = nuts.info(c.tree);
+    auto real = [&](const Array& x) { return convert(x, options.dtype); };
+    Array stats = stack({c.tree.sample.at.value, info.accept, c.step.size, real(info.depth),
+                         real(info.leapfrogs), real(info.divergent), info.energy});
+    return concatenate({c.tree.sample.at.position, stats});
+  }
+
+  /// The chain with its next tree begun, if one has ended, and whether a window of the warm-up
+  /// ended with it.
+  std::pair<ChainState, Array> turn_over(const ChainState& c, const Array& end) const {
+    Array ended = is_ended(c, end), searching = c.step.direction != 0;
+    Array tried = ended & searching, counted = ended & !searching;
+    Array warm = counted & (c.transition < options.warmup);
+    Array accept = nuts.info(c.tree).accept;
+
+    StepSearch::State searched = search.update(c.step, accept);
+    DualAveraging::State averaged = averaging.update(c.averaging, accept);
+    Array found = tried & (searched.direction == 0);
+    Array last = c.transition == options.warmup - 1;
+    Array learned = exp(where(last, averaged.log_average, averaged.log_step));
+    Array closes(false);
+    for (std::int64_t window_end : windows.last) closes = closes | (c.transition == window_end);
+    closes = closes & counted;
+
+    ChainState next = c;
+    next.step.size = where(tried, searched.size, where(warm, learned, c.step.size));
+    next.step.direction = where(closes, 2, where(tried, searched.direction, c.step.direction));
+    next.averaging =
+        choose(found, averaging.init(searched.size), choose(warm, averaged, c.averaging));
+    if (windows.end > 0) {
+      Array collects = counted & (c.transition >= windows.begin) & (c.transition < windows.end);
+      next.moments = choose(collects, moments.add(c.moments, c.tree.sample.at.position), c.moments);
+    }
+    next.transition = c.transition + convert(counted, DType::i32);
+    next.begun = c.begun + convert(ended, DType::i32);
+    next.tree = choose(ended, nuts.begin(fold_in(c.key, next.begun), c.tree.sample.at), c.tree);
+    return {next, closes};
+  }
+
+  ChainState renew_metric(const ChainState& c, const Array& closes) const {
+    ChainState next = c;
+    next.metric = choose(closes, moments.metric(c.moments), c.metric);
+    next.moments = choose(closes, moments.init(target.size, options.dtype), c.moments);
+    return next;
+  }
+
+  Loop pass(const Loop& loop, const Array& begin, const Array& end) const {
+    Loop next = loop;
+    next.chains.tree =
+        vmap([&](const ChainState& c, const Array& e) { return grow(c, e); })(loop.chains, end);
+    // Rows of trees that are not done are written over later; that costs less than a choice.
+    Array rows = vmap([&](const ChainState& c) { return row_of(c); })(next.chains);
+    next.rows = written(loop.rows, rows, next.chains.transition - begin);
+
+    Array ended = vmap(is_ended)(next.chains, end);
+    auto turn = [&] {
+      auto one = [&](const ChainState& c, const Array& e) { return turn_over(c, e); };
+      auto [turned, closes] = vmap(one)(next.chains, end);
+      if (windows.last.empty()) return turned;
+      auto renew = [&] {
+        return vmap([&](const ChainState& c, const Array& w) { return renew_metric(c, w); })(
+            turned, closes);
+      };
+      return cond(any(closes), renew, [&] { return turned; });
+    };
+    next.chains = cond(any(ended), turn, [&] { return next.chains; });
+    return next;
+  }
+
+  /// `rows` [chains, width] written into their slots of all rows.
+  Array written(Array all_rows, const Array& rows, const Array& slots) const {
+    std::int64_t width = rows.shape()[1];
+    auto write = [&](const Array& whole, const Array& row, const Array& slot) {
+      return dynamic_update_slice(whole, reshape(row, {1, width}), {slot, Array(0)});
+    };
+    if (options.chains > 16) return vmap(write)(all_rows, rows, slots);
+    // A scatter is a loop on a CPU; a few updates in place are not.
+    for (std::int64_t c = 0; c < options.chains; c++) {
+      Array row = reshape(slice(rows, {c, 0}, {c + 1, width}), {1, 1, width});
+      Array slot = reshape(slice(slots, {c}, {c + 1}), {});
+      all_rows = dynamic_update_slice(all_rows, row, {Array(c), slot, Array(0)});
+    }
+    return all_rows;
+  }
+
+  /// How many transitions one execution makes at most: what it draws stays within 64 MB.
+  std::int64_t capacity() const {
+    std::int64_t row =
+        options.chains * (target.size + stats_count) * static_cast<std::int64_t>(sizeof(double));
+    return std::max<std::int64_t>(
+        1, std::min(std::max<std::int64_t>(options.draws, 100), (std::int64_t{1} << 26) / row));
+  }
+
+  std::pair<ChainState, Draws> advance(const ChainState& chains, const Array& transitions) const {
+    Array begin = chains.transition, end = begin + transitions;
+    Shape shape = {options.chains, capacity() + 1, target.size + stats_count};
+    Loop last = while_loop([&](const Loop& l) { return any(l.chains.transition < end); },
+                           [&](const Loop& l) { return pass(l, begin, end); },
+                           Loop{chains, zeros(shape, options.dtype)});
+    auto columns = [&](std::int64_t from, std::int64_t to) {
+      return slice(last.rows, {0, 0, from}, {options.chains, capacity(), to});
+    };
+    auto stat = [&](std::int64_t i) {
+      return reshape(columns(target.size + i, target.size + i + 1), {options.chains, capacity()});
+    };
+    Draws draws;
+    draws.names = target.names;
+    draws.values = vmap(vmap(target.parameters))(columns(0, target.size));
+    draws.stats = {stat(0),
+                   stat(1),
+                   stat(2),
+                   convert(stat(3), DType::i32),
+                   convert(stat(4), DType::i32),
+                   stat(5) != 0.0,
+                   stat(6)};
+    return {last.chains, draws};
+  }
+
+  // --- Compiled, once each
+  struct Advance {
+    const Implementation* self;
+    std::pair<ChainState, Draws> operator()(const ChainState& s, const Array& n) const {
+      return self->advance(s, n);
+    }
+  };
+  const Jitted<Advance> advance_program =
+      jit(Advance{this}, {.donate = {0}, .device = options.device});
+  const std::function<ChainState()> init_program =
+      jit([this] { return init(); }, {.device = options.device});
+};
+
+namespace {
+
+/// The first `count` draws of each chain.
+Draws first_of(const Draws& draws, std::int64_t count) {
+  if (draws.values.shape()[1] == count) return draws;
+  auto cut = [&](const Draws& all) {
+    return tree_map([&](const Array& a) { return a(Slice{}, Slice{0, count}); }, all);
+  };
+  return jit(cut)(draws);
+}
+
+/// All draws, one chunk behind another.
+Draws joined(const std::vector<Draws>& chunks) {
+  if (chunks.size() == 1) return chunks[0];
+  auto join = [](const std::vector<Draws>& all) {
+    std::vector<Arrays> leaves;
+    for (const Draws& chunk : all) leaves.push_back(tree_leaves(chunk));
+    Arrays whole;
+    for (std::size_t i = 0; i < leaves[0].size(); i++) {
+      Arrays parts;
+      for (const Arrays& chunk : leaves) parts.push_back(chunk[i]);
+      whole.push_back(concatenate(parts, 1));
+    }
+    return tree_unflatten(all[0], std::span<const Array>(whole));
+  };
+  return jit(join)(chunks);
+}
+
+}  // namespace
+
+Sampler::Sampler(Target target, SamplingOptions options) {
+  check(target, options);
+  implementation_ = std::make_shared<const Implementation>(std::move(target), std::move(options));
+}
+
+const Target& Sampler::target() const { return implementation_->target; }
+const SamplingOptions& Sampler::options() const { return implementation_->options; }
+
+ChainState Sampler::init() const {
+  ChainState chains = implementation_->init_program();
+  implementation_->check_start(chains);
+  return chains;
+}
+
+std::pair<ChainState, Draws> Sampler::advance(ChainState state, std::int64_t transitions) const {
+  if (transitions < 0) {
+    throw Error("Sampler::advance: " + std::to_string(transitions) +
+                " transitions. Give a number that is not negative");
+  }
+  std::vector<Draws> chunks;
+  do {
+    std::int64_t count = std::min(transitions, implementation_->capacity());
+    auto [next, draws] = implementation_->advance_program(state, Array(count));
+    state = next;
+    chunks.push_back(first_of(draws, count));
+    transitions -= count;
+  } while (transitions > 0);
+  return {state, joined(chunks)};
+}
+
+Lowered Sampler::lower() const {
+  const Implementation& self = *implementation_;
+  return self.advance_program.lower(eval_shape([&] { return self.init(); }), Array(1));
+}
+
+Draws sample(const Target& target, const SamplingOptions& options,
+             const std::function<bool(std::int64_t done)>& look) {
+  Sampler sampler(target, options);
+  ChainState state = sampler.init();
+  std::int64_t done = 0;
+  std::vector<Draws> chunks;
+  // Chains wait for each other at the end of a chunk: few and long ones, unless someone looks.
+  auto run = [&](std::int64_t count) {
+    std::int64_t chunk = look ? std::max<std::int64_t>(1, count / 20) : count;
+    for (std::int64_t left = count; left > 0; left -= chunk) {
+      chunk = std::min(chunk, left);
+      auto [next, draws] = sampler.advance(state, chunk);
+      state = next;
+      done += chunk;
+      if (done > options.warmup) chunks.push_back(draws);
+      if (look && !look(done)) return false;
+    }
+    return true;
+  };
+  if (run(options.warmup)) run(options.draws);
+  if (chunks.empty()) chunks.push_back(sampler.advance(state, 0).second);
+  return joined(chunks);
+}
+
+}  // namespace sturnus

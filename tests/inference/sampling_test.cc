@@ -1,0 +1,207 @@
+#include <gtest/gtest.h>
+#include <sturnus/inference/checkpoint.h>
+#include <sturnus/inference/densities.h>
+#include <sturnus/inference/sampling.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/subscript.h>
+#include <sturnus/ops/transcendental.h>
+#include <sturnus/ops/triangular.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/inference/chains.h"
+
+namespace sturnus {
+namespace {
+
+struct Place {
+  Array x;
+};
+
+Model<Place> gaussian() {
+  Array l = cholesky(device_array(test_covariance(3), {3, 3}));
+  Array mean = device_array({0, 1, 2}, {3});
+  return Model([=](const Place& p) { return multivariate_normal_log_density(p.x, mean, l); },
+               Place{zeros({3})});
+}
+
+/// Everything that was drawn, to compare to the bit.
+std::string bytes_of_draws(const Draws& draws) {
+  std::string bytes;
+  for (const Array& leaf : tree_leaves(draws)) bytes += bytes_of(leaf);
+  return bytes;
+}
+
+TEST(Sampling, FindsTheMomentsOfAGaussian) {
+  for (MetricKind metric : {MetricKind::diagonal, MetricKind::dense}) {
+    Draws draws = sample(gaussian(), {.chains = 4, .warmup = 300, .draws = 1000, .metric = metric});
+    EXPECT_EQ(draws.names, (std::vector<std::string>{"x[0]", "x[1]", "x[2]"}));
+    EXPECT_EQ(draws.values.type().str(), "f64[4,1000,3]");
+    expect_test_moments(doubles(draws.values), 4, 1000, 3);
+    EXPECT_NEAR(mean(draws.stats.accept).item<double>(), 0.86, 0.08);
+    // What is reported belongs to what was drawn.
+    Doubles x = doubles(draws.values), value = doubles(draws.stats.log_density),
+            energies = doubles(draws.stats.energy);
+    for (std::size_t i : {0u, 777u, 3999u}) {
+      Array at = device_array({x[3 * i], x[3 * i + 1], x[3 * i + 2]}, {3});
+      EXPECT_NEAR(gaussian().log_density(at).item<double>(), value[i], 1e-10);
+      EXPECT_GT(energies[i], -value[i]);
+    }
+  }
+}
+
+TEST(Sampling, ConstrainedParametersComeInTheirOwnSpace) {
+  struct Parameters {
+    Array rate, share;
+  };
+  Model model(
+      [](const Parameters& p) {
+        return gamma_log_density(p.rate, 3.0, 2.0) +
+               dirichlet_log_density(p.share, device_array({2, 3, 5}, {3}));
+      },
+      Parameters{0.0, zeros({3})},
+      {{".rate", Bijection::positive()}, {".share", Bijection::simplex()}});
+  Draws draws = sample(model, {.chains = 2, .warmup = 300, .draws = 1500});
+  Doubles x = doubles(draws.values);
+  auto expect = [&](auto f, double expected) { expect_mean(x, 2, 1500, 4, f, expected); };
+  expect([](const double* p) { return p[0]; }, 1.5);
+  expect([](const double* p) { return p[0] * p[0]; }, 3.0);
+  expect([](const double* p) { return p[1]; }, 0.2);
+  expect([](const double* p) { return p[2]; }, 0.3);
+  expect([](const double* p) { return p[3] * p[3]; }, 5.0 * 6 / (10 * 11));
+  for (std::size_t i = 0; i < x.size(); i += 4)
+    ASSERT_NEAR(x[i + 1] + x[i + 2] + x[i + 3], 1, 1e-12);
+}
+
+TEST(Sampling, TheSameSeedGivesTheSameBitsHoweverItIsCut) {
+  SamplingOptions options = {.chains = 3, .warmup = 60, .draws = 40, .seed = 7};
+  Draws whole = sample(gaussian(), options);
+  EXPECT_EQ(bytes_of_draws(whole), bytes_of_draws(sample(gaussian(), options)));
+  Draws looked_at = sample(gaussian(), options, [](std::int64_t) { return true; });
+  EXPECT_EQ(bytes_of_draws(whole), bytes_of_draws(looked_at));
+
+  // Through bytes, in another sampler, in other chunks.
+  Sampler sampler(gaussian(), options);
+  ChainState state = sampler.advance(sampler.init(), 37).first;
+  Sampler other(gaussian(), options);
+  state = tree_from_bytes(other.init(), arrays_to_bytes(tree_leaves(state)));
+  state = other.advance(state, 23).first;
+  EXPECT_EQ(bytes_of_draws(whole), bytes_of_draws(other.advance(state, 40).second));
+
+  options.seed = 8;
+  EXPECT_NE(bytes_of_draws(whole), bytes_of_draws(sample(gaussian(), options)));
+}
+
+TEST(Sampling, ChainsDoNotDependOnEachOther) {
+  SamplingOptions options = {.chains = 2, .warmup = 60, .draws = 20};
+  Doubles two = doubles(sample(gaussian(), options).values);
+  options.chains = 20;  // rows are written in another way
+  Doubles twenty = doubles(sample(gaussian(), options).values);
+  for (std::size_t i = 0; i < two.size(); i++) ASSERT_NEAR(twenty[i], two[i], 1e-8) << i;
+}
+
+TEST(Sampling, ItsTransitionsAreStepsOfNuts) {
+  Sampler sampler(gaussian(), {.chains = 2, .warmup = 50, .draws = 30});
+  ChainState state = sampler.advance(sampler.init(), 50).first;
+  auto chain = [&](int c) { return tree_map([c](const Array& leaf) { return leaf[c]; }, state); };
+  std::vector<ChainState> each = {chain(0), chain(1)};
+  Draws draws = sampler.advance(state, 5).second;
+  Nuts nuts;
+  for (int c = 0; c < 2; c++) {
+    const ChainState& start = each[static_cast<std::size_t>(c)];
+    Nuts::State at = start.tree.sample.at;
+    for (int i = 0; i < 5; i++) {
+      Key key = fold_in(start.key, start.begun + i);
+      auto [next, info] =
+          nuts.step(key, sampler.target().log_density, at, start.step.size, start.metric);
+      EXPECT_EQ(info.leapfrogs.item<int>(), draws.stats.leapfrogs(c, i).item<int>());
+      EXPECT_EQ(info.depth.item<int>(), draws.stats.depth(c, i).item<int>());
+      EXPECT_NEAR(info.accept.item<double>(), draws.stats.accept(c, i).item<double>(), 1e-9);
+      EXPECT_NEAR(start.step.size.item<double>(), draws.stats.step_size(c, i).item<double>(), 0);
+      Doubles expected = doubles(next.position), found = doubles(draws.values(c, i));
+      for (std::size_t k = 0; k < 3; k++) EXPECT_NEAR(found[k], expected[k], 1e-9);
+      at = next;
+    }
+  }
+}
+
+TEST(Sampling, WarmUpFindsScales) {
+  struct Scaled {
+    Array x;
+  };
+  Array sd = device_array({0.05, 1, 200}, {3});
+  Model model([=](const Scaled& s) { return sum(normal_log_density(s.x, 0.0, sd)); },
+              Scaled{zeros({3})});
+  Sampler sampler(model, {.chains = 2, .warmup = 600});
+  ChainState state = sampler.advance(sampler.init(), 600).first;
+  Doubles factor = doubles(state.metric.factor);
+  for (std::size_t i = 0; i < 6; i++) EXPECT_NEAR(factor[i] / doubles(sd)[i % 3], 1, 0.25);
+  EXPECT_EQ(state.transition.to_vector<int>()[1], 600);
+  for (double count : doubles(state.moments.count)) EXPECT_EQ(count, 0);
+}
+
+TEST(Sampling, StartsWhereTheDensityIsFiniteOrSaysWhyNot) {
+  struct Parameters {
+    Array a, b;
+  };
+  // Finite for a > 0 only, and constraints are not declared.
+  Model half(
+      [](const Parameters& p) {
+        return gamma_log_density(p.a, 2.0, 1.0) + normal_log_density(p.b, 0.0, 1.0);
+      },
+      Parameters{0.0, 0.0});
+  ChainState state = Sampler(half, {.chains = 8}).init();
+  for (double value : doubles(state.tree.sample.at.value)) EXPECT_TRUE(std::isfinite(value));
+
+  auto message_of = [](const Target& target, const SamplingOptions& options) -> std::string {
+    try {
+      sample(target, options);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  Model never([](const Parameters& p) { return sqrt(-1.0 - square(p.b)) + p.a; },
+              Parameters{0.0, 0.0});
+  EXPECT_EQ(message_of(never, {}),
+            "sample: chain 0 has no place to begin: after 100 starts in (-2, 2), at the last of "
+            "which the log density is nan; its slope by b is nan. Give starts where both are "
+            "finite, or constrain the parameters so that they are");
+  Array start = device_array({1, 0, -1, 0}, {2, 2});
+  EXPECT_EQ(message_of(half, {.chains = 2, .start = start}),
+            "sample: chain 1 has no place to begin: at the given start the log density is -inf. "
+            "Give starts where both are finite, or constrain the parameters so that they are");
+  EXPECT_EQ(
+      message_of(half, {.chains = 3, .start = start}),
+      "sample: the start is f64[2,2], but there are 3 chains of 2 free numbers. Give f64[3,2]");
+  EXPECT_EQ(message_of(half, {.chains = 0}), "sample: 0 chains. Give at least 1");
+  EXPECT_THROW(sample(half, {.target_accept = 1}), Error);
+  EXPECT_THROW(sample(half, {.max_depth = 0}), Error);
+  EXPECT_THROW(sample(half, {.dtype = DType::i32}), Error);
+}
+
+TEST(Sampling, StopsWhenToldAndKeepsWhatWasDrawn) {
+  std::int64_t seen = 0;
+  Draws draws =
+      sample(gaussian(), {.chains = 2, .warmup = 20, .draws = 100}, [&](std::int64_t done) {
+        seen = done;
+        return done < 50;
+      });
+  EXPECT_EQ(seen, 50);
+  EXPECT_EQ(draws.values.type().str(), "f64[2,30,3]");
+  EXPECT_EQ(sample(gaussian(), {.chains = 2, .warmup = 0, .draws = 0}).values.type().str(),
+            "f64[2,0,3]");
+  EXPECT_EQ(
+      sample(
+          gaussian(),
+          {.chains = 1, .warmup = 3, .draws = 2, .metric = MetricKind::unit, .dtype = DType::f32})
+          .values.type()
+          .str(),
+      "f32[1,2,3]");
+}
+
+}  // namespace
+}  // namespace sturnus
