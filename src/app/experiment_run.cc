@@ -1,5 +1,6 @@
 #include "src/app/experiment_run.h"
 
+#include <sturnus/functional/doubles.h>
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/log.h>
 #include <sturnus/runtime/version.h>
@@ -28,23 +29,15 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-Array points_of(const Samples& samples) {
-  std::vector<float> x(samples.x.begin(), samples.x.end());
+Array points_of(const Samples& samples, DType dtype) {
   auto count = static_cast<std::int64_t>(samples.points);
   auto inputs = static_cast<std::int64_t>(samples.inputs);
-  return array(x, inputs == 1 ? Shape{count} : Shape{count, inputs});
+  return array(samples.x, inputs == 1 ? Shape{count} : Shape{count, inputs}, dtype);
 }
 
 // Rows of the given members, as doubles.
 Matrix rows_of(const Array& x, const std::vector<std::int64_t>& members) {
-  std::vector<double> values;
-  if (x.dtype() == DType::f64) {
-    auto found = x.to_vector<double>();
-    values.assign(found.begin(), found.end());
-  } else {
-    auto found = x.to_vector<float>();
-    values.assign(found.begin(), found.end());
-  }
+  std::vector<double> values = to_doubles(x);
   std::size_t columns = values.size() / static_cast<std::size_t>(x.shape()[0]);
   Matrix result(members.size(), columns);
   for (std::size_t i = 0; i < members.size(); i++) {
@@ -61,8 +54,11 @@ Predictions predictions_of(const Ensemble& ensemble, const EnsembleState& state,
   if (members.empty()) {
     throw Error("run: all members diverged. Lower the learning rate, or clip gradients");
   }
-  return {rows_of(ensemble.predict(state, points_of(data.test)), members),
-          rows_of(ensemble.predict(state, points_of(data.plot)), members),
+  auto rows_at = [&](const Samples& samples) {
+    Array points = points_of(samples, ensemble.options().dtype);
+    return rows_of(ensemble.predict(state, points), members);
+  };
+  return {rows_at(data.test), rows_at(data.plot),
           rows_of(state.members.lambda, members)};
 }
 
