@@ -58,8 +58,7 @@ Predictions predictions_of(const Ensemble& ensemble, const EnsembleState& state,
     Array points = points_of(samples, ensemble.options().dtype);
     return rows_of(ensemble.predict(state, points), members);
   };
-  return {rows_at(data.test), rows_at(data.plot),
-          rows_of(state.members.lambda, members)};
+  return {rows_at(data.test), rows_at(data.plot), rows_of(state.members.lambda, members)};
 }
 
 json to_json(const Matrix& matrix) {
@@ -173,23 +172,24 @@ json describe_run(const RunConfig& config, const ExperimentData& data) {
             {"outputs", data.train.outputs}}}};
 }
 
-json describe_results(const ExperimentData& data, const Predictions& predictions) {
-  json exact = json::array();
+// `exact`: exact posteriors are those of the priors in use.
+json describe_results(const ExperimentData& data, const Predictions& predictions, bool exact) {
+  json posteriors = json::array();
   bool has_phase = data.experiment == Experiment::oscillator;
-  if (auto posterior = exact_posterior_of(data)) {
-    exact.push_back(describe(has_phase ? "fixed_phase" : "exact", *posterior, data));
+  for (bool free_phase : {false, true}) {
+    auto posterior = exact ? exact_posterior_of(data, free_phase) : std::nullopt;
+    if (!posterior) continue;
+    std::string name = !has_phase ? "exact" : free_phase ? "free_phase" : "fixed_phase";
+    posteriors.push_back(describe(name, *posterior, data));
   }
-  if (auto posterior = exact_posterior_of(data, true)) {
-    exact.push_back(describe("free_phase", *posterior, data));
-  }
-  return {{"metrics", to_json(evaluate(data, predictions))},
+  return {{"metrics", to_json(evaluate(data, predictions, {.exact = exact}))},
           {"lambda", describe_lambda(predictions.lambda, data)},
           {"predictions",
            {{"x", in_rows(data.plot.x, data.plot.inputs)},
             {"truth", in_rows(data.plot.truth, data.plot.outputs)},
             {"outputs", data.plot.outputs},
             {"members", to_json(predictions.plot)}}},
-          {"exact", exact}};
+          {"exact", posteriors}};
 }
 
 // The state to start from: fresh, or the one that was kept.
@@ -209,7 +209,7 @@ SavedTraining starting_point(const Ensemble& ensemble, const fs::path& kept, boo
 
 json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress) {
   ExperimentData data = data_of(config);
-  Ensemble ensemble(problem_of(data), config.ensemble);
+  Ensemble ensemble(problem_of(config), config.ensemble);
   json result = describe_run(config, data);
   fs::path kept = places.folder.empty() ? fs::path() : places.folder / "training.part";
   SavedTraining training = starting_point(ensemble, kept, places.resume, result["settings"]);
@@ -249,7 +249,7 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   if (!finished) save();
 
   Predictions predictions = predictions_of(ensemble, training.state, data);
-  result.update(describe_results(data, predictions));
+  result.update(describe_results(data, predictions, config.priors.empty()));
   std::int64_t iterations = training.state.iteration.item<std::int32_t>();
   json log_json = to_json(training.log);
   result["finished"] = finished;

@@ -41,12 +41,11 @@ void fill_from_problem(const Problem& problem, EnsembleOptions& options) {
     network.input_low = problem.low;
     network.input_high = problem.high;
   }
-  if (network.output_low == -1 && network.output_high == 1) {
+  if (!network.output_range) {
     auto [low, high] = std::minmax_element(problem.data.y.begin(), problem.data.y.end());
     // A single measurement has no range of its own.
     double margin = *low < *high ? 0 : std::max(problem.noise_sd, std::abs(*low));
-    network.output_low = *low - margin;
-    network.output_high = *high + margin;
+    network.output_range = {*low - margin, *high + margin};
   }
 }
 
