@@ -1,6 +1,7 @@
 #include <sturnus/runtime/client.h>
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/executable.h>
+#include <sturnus/runtime/files.h>
 #include <sturnus/runtime/gpu_target.h>
 #include <sturnus/runtime/topology.h>
 
@@ -10,7 +11,6 @@
 
 #include "src/app/commands.h"
 #include "src/app/config.h"
-#include "src/app/files.h"
 
 namespace sturnus::app {
 namespace {

@@ -1,10 +1,12 @@
 #include "src/app/config.h"
 
 #include <sturnus/runtime/error.h>
+#include <sturnus/runtime/files.h>
 
 #include <algorithm>
-#include <cmath>
-#include <fstream>
+#include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "src/app/json_reader.h"
 
@@ -62,178 +64,279 @@ const Names<OnDivergence> divergence_names = {
     {OnDivergence::drop, "drop"}, {OnDivergence::restart, "restart"}, {OnDivergence::stop, "stop"}};
 const Names<DType> dtype_names = {{DType::f32, "f32"}, {DType::f64, "f64"}};
 
-template <class Enum>
-std::span<const std::pair<Enum, std::string>> span_of(const Names<Enum>& names) {
-  return names;
+const Names<PriorSettings::Kind> prior_names = {{PriorSettings::Kind::none, "none"},
+                                                {PriorSettings::Kind::positive, "positive"},
+                                                {PriorSettings::Kind::uniform, "uniform"},
+                                                {PriorSettings::Kind::normal, "normal"},
+                                                {PriorSettings::Kind::log_normal, "log_normal"}};
+
+// --- Each struct is described once, to a visitor that is called with the key and the value of each
+// setting, then what else is known of it: the names of an enumeration, the smallest number. One
+// visitor reads JSON, the other writes it.
+
+template <class Visitor>
+void describe(Visitor& visit, Schedule& schedule) {
+  visit("kind", schedule.kind, schedule_names);
+  visit("value", schedule.value);
+  visit("warm_up", schedule.warm_up);
+  if (schedule.kind == Schedule::Kind::steps) {
+    visit("steps", schedule.steps);
+  } else {
+    visit("last", schedule.last);
+    visit("begin", schedule.begin);
+    visit("end", schedule.end);
+  }
 }
 
-// --- A schedule is a number, or an object
-void read(JsonReader& parent, const std::string& key, Schedule& schedule) {
-  if (!parent.has(key)) return;
-  if (parent.at(key).is_number()) {
-    schedule = Schedule(parent.at(key).get<double>());
-    return;
+template <class Visitor>
+void describe(Visitor& visit, Network& network) {
+  visit("hidden", network.hidden);
+  visit("activation", network.activation, activation_names);
+  visit("initializer", network.initializer, initializer_names);
+  visit("input_low", network.input_low);
+  visit("input_high", network.input_high);
+  visit("outputs", network.output_range);
+  visit("fourier_features", network.fourier_features);
+  visit("fourier_scale", network.fourier_scale);
+  visit("fourier_seed", network.fourier_seed);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Collocation& collocation) {
+  visit("kind", collocation.kind, collocation_names);
+  visit("points", collocation.points, 1);
+  visit("resample_every", collocation.resample_every);
+  visit("per_member", collocation.per_member);
+  visit("candidates", collocation.candidates, 1);
+  visit("power", collocation.power);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Optimizer& optimizer) {
+  visit("method", optimizer.method, method_names);
+  visit("rate", optimizer.rate);
+  visit("beta1", optimizer.beta1);
+  visit("beta2", optimizer.beta2);
+  visit("epsilon", optimizer.epsilon);
+  visit("momentum", optimizer.momentum);
+  visit("weight_decay", optimizer.weight_decay);
+  double clip = optimizer.clip_norm.value_or(0);
+  visit("clip_norm", clip);
+  optimizer.clip_norm = clip == 0 ? std::nullopt : std::optional(clip);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Repulsion& repulsion) {
+  visit("seen", repulsion.seen, seen_names);
+  visit("factorization", repulsion.factorization, factorization_names);
+  visit("bandwidth", repulsion.density.bandwidth, bandwidth_names);
+  visit("leave_one_out", repulsion.density.leave_one_out);
+  visit("block", repulsion.density.block);
+  visit("weight", repulsion.weight);
+  visit("start", repulsion.start);
+  visit("points", repulsion.points);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, PriorSettings& prior) {
+  using Kind = PriorSettings::Kind;
+  visit("kind", prior.kind, prior_names);
+  if (prior.kind == Kind::uniform) {
+    visit("low", prior.low);
+    visit("high", prior.high);
+    visit("width", prior.width);
   }
-  JsonReader reader = parent.object(key);
-  schedule = Schedule();
-  reader.read("kind", schedule.kind, span_of(schedule_names));
-  reader.read("value", schedule.value);
-  reader.read("last", schedule.last);
-  reader.read("begin", schedule.begin);
-  reader.read("end", schedule.end);
-  reader.read("warm_up", schedule.warm_up);
-  if (reader.has("steps")) {
-    const json& steps = reader.at("steps");
-    for (const json& step : steps) {
+  if (prior.kind == Kind::normal || prior.kind == Kind::log_normal) {
+    visit("mean", prior.mean);
+    visit("sd", prior.sd);
+  }
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Samples& measured) {
+  visit("x", measured.x);
+  visit("y", measured.y);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, RunConfig& config) {
+  EnsembleOptions& ensemble = config.ensemble;
+  visit("experiment", config.experiment, experiment_names);
+  visit("variant", config.variant);
+  visit("run", config.run);
+  visit("data_seed", config.data_seed);
+  visit("noise_sd", config.noise_sd);
+  visit("data", config.measured);
+  visit("priors", config.priors);
+  visit("seed", ensemble.seed);
+  visit("members", ensemble.members, 1);
+  visit("iterations", config.training.iterations, 1);
+  visit("chunk", config.training.chunk);
+  visit("on_divergence", config.training.on_divergence, divergence_names);
+  visit("dtype", ensemble.dtype, dtype_names);
+  visit("network", ensemble.network);
+  visit("collocation", ensemble.collocation);
+  visit("optimizer", ensemble.optimizer);
+  visit("residual_weight", ensemble.residual_weight);
+  visit("repulsion", ensemble.repulsion);
+}
+
+/// Overwrites those settings that an object of JSON has.
+class Reader {
+ public:
+  explicit Reader(JsonReader& object) : object_(object) {}
+
+  template <class T>
+  void operator()(const std::string& key, T& value) {
+    if constexpr (requires { object_.read(key, value); }) {
+      object_.read(key, value);
+    } else {
+      JsonReader part = object_.object(key);
+      Reader reader(part);
+      describe(reader, value);
+      part.finish();
+    }
+  }
+  void operator()(const std::string& key, std::int64_t& value, std::int64_t smallest) {
+    object_.read(key, value, smallest);
+  }
+  template <class T, class Enum>
+  void operator()(const std::string& key, T& value, const Names<Enum>& names) {
+    object_.read(key, value, std::span<const std::pair<Enum, std::string>>(names));
+  }
+  // null: not set.
+  template <class T>
+  void operator()(const std::string& key, std::optional<T>& value) {
+    if (!object_.has(key)) return;
+    value.reset();
+    if (!object_.at(key).is_null()) (*this)(key, value.emplace());
+  }
+  void operator()(const std::string& key, std::pair<double, double>& range) {
+    std::vector<double> numbers;
+    object_.read(key, numbers);
+    if (numbers.size() != 2) {
+      refuse(object_.path_of(key), object_.at(key).dump() + " is not [low, high]");
+    }
+    range = {numbers[0], numbers[1]};
+  }
+  template <class T>
+  void operator()(const std::string& key, std::map<std::string, T>& values) {
+    JsonReader parts = object_.object(key);
+    if (!object_.has(key)) return;
+    values.clear();
+    Reader reader(parts);
+    for (const auto& [name, part] : object_.at(key).items()) reader(name, values[name]);
+  }
+  // A number stays the same, an object changes.
+  void operator()(const std::string& key, Schedule& schedule) {
+    if (!object_.has(key)) return;
+    schedule = Schedule();
+    if (object_.at(key).is_number()) {
+      object_.read(key, schedule.value);
+    } else {
+      operator()<Schedule>(key, schedule);
+    }
+  }
+  void operator()(const std::string& key, std::vector<Schedule::Step>& steps) {
+    if (!object_.has(key)) return;
+    steps.clear();
+    for (const json& step : object_.at(key)) {
       bool fits =
           step.is_array() && step.size() == 2 && step[0].is_number_integer() && step[1].is_number();
       if (!fits) {
-        refuse(reader.path_of("steps"),
+        refuse(object_.path_of(key),
                step.dump() + " is not [iteration, value]: the value holds after the iteration");
       }
-      schedule.steps.push_back({step[0].get<std::int64_t>(), step[1].get<double>()});
+      steps.push_back({step[0].get<std::int64_t>(), step[1].get<double>()});
     }
   }
-  reader.finish();
-}
 
-json to_json(const Schedule& schedule) {
-  bool constant = schedule.kind == Schedule::Kind::steps && schedule.steps.empty();
-  if (constant && schedule.warm_up == 0) return schedule.value;
-  json result = {{"kind", name_in(schedule_names, schedule.kind)},
-                 {"value", schedule.value},
-                 {"warm_up", schedule.warm_up}};
-  if (schedule.kind == Schedule::Kind::steps) {
-    result["steps"] = json::array();
-    for (const Schedule::Step& step : schedule.steps) {
-      result["steps"].push_back({step.after, step.value});
+ private:
+  JsonReader& object_;
+};
+
+/// Collects settings in an object of JSON.
+class Writer {
+ public:
+  template <class T, class... Known>
+  void operator()(const std::string& key, T& value, const Known&... known) {
+    object_[key] = written(value, known...);
+  }
+  template <class T>
+  static json written(T& value) {
+    if constexpr (std::is_constructible_v<json, T>) {
+      return value;
+    } else {
+      Writer part;
+      describe(part, value);
+      return part.object_;
     }
-  } else {
-    result["last"] = schedule.last;
-    result["begin"] = schedule.begin;
-    result["end"] = schedule.end;
   }
-  return result;
-}
 
-// --- Parts of the ensemble
-void read(JsonReader reader, Network& network) {
-  reader.read("hidden", network.hidden);
-  reader.read("activation", network.activation, span_of(activation_names));
-  reader.read("initializer", network.initializer, span_of(initializer_names));
-  reader.read("input_low", network.input_low);
-  reader.read("input_high", network.input_high);
-  reader.read("output_low", network.output_low);
-  reader.read("output_high", network.output_high);
-  reader.read("fourier_features", network.fourier_features);
-  reader.read("fourier_scale", network.fourier_scale);
-  reader.read("fourier_seed", network.fourier_seed);
-  reader.finish();
-}
-
-json to_json(const Network& network) {
-  return {{"hidden", network.hidden},
-          {"activation", name_in(activation_names, network.activation)},
-          {"initializer", name_in(initializer_names, network.initializer)},
-          {"input_low", network.input_low},
-          {"input_high", network.input_high},
-          {"output_low", network.output_low},
-          {"output_high", network.output_high},
-          {"fourier_features", network.fourier_features},
-          {"fourier_scale", network.fourier_scale},
-          {"fourier_seed", network.fourier_seed}};
-}
-
-void read(JsonReader reader, Collocation& collocation) {
-  reader.read("kind", collocation.kind, span_of(collocation_names));
-  reader.read("points", collocation.points, 1);
-  reader.read("resample_every", collocation.resample_every);
-  reader.read("per_member", collocation.per_member);
-  reader.read("candidates", collocation.candidates, 1);
-  reader.read("power", collocation.power);
-  reader.finish();
-}
-
-json to_json(const Collocation& collocation) {
-  return {{"kind", name_in(collocation_names, collocation.kind)},
-          {"points", collocation.points},
-          {"resample_every", collocation.resample_every},
-          {"per_member", collocation.per_member},
-          {"candidates", collocation.candidates},
-          {"power", collocation.power}};
-}
-
-void read(JsonReader reader, Optimizer& optimizer) {
-  reader.read("method", optimizer.method, span_of(method_names));
-  read(reader, "rate", optimizer.rate);
-  reader.read("beta1", optimizer.beta1);
-  reader.read("beta2", optimizer.beta2);
-  reader.read("epsilon", optimizer.epsilon);
-  reader.read("momentum", optimizer.momentum);
-  reader.read("weight_decay", optimizer.weight_decay);
-  double clip = optimizer.clip_norm.value_or(0);
-  reader.read("clip_norm", clip);
-  optimizer.clip_norm = clip == 0 ? std::nullopt : std::optional(clip);
-  reader.finish();
-}
-
-json to_json(const Optimizer& optimizer) {
-  return {{"method", name_in(method_names, optimizer.method)},
-          {"rate", to_json(optimizer.rate)},
-          {"beta1", optimizer.beta1},
-          {"beta2", optimizer.beta2},
-          {"epsilon", optimizer.epsilon},
-          {"momentum", optimizer.momentum},
-          {"weight_decay", optimizer.weight_decay},
-          {"clip_norm", optimizer.clip_norm.value_or(0)}};
-}
-
-void read(JsonReader reader, Repulsion& repulsion) {
-  reader.read("seen", repulsion.seen, span_of(seen_names));
-  reader.read("factorization", repulsion.factorization, span_of(factorization_names));
-  reader.read("bandwidth", repulsion.density.bandwidth, span_of(bandwidth_names));
-  reader.read("leave_one_out", repulsion.density.leave_one_out);
-  reader.read("block", repulsion.density.block);
-  reader.read("weight", repulsion.weight);
-  reader.read("start", repulsion.start);
-  reader.read("points", repulsion.points);
-  reader.finish();
-}
-
-json to_json(const Repulsion& repulsion) {
-  json seen = json::array();
-  for (Seen what : repulsion.seen) seen.push_back(name_in(seen_names, what));
-  return {{"seen", seen},
-          {"factorization", name_in(factorization_names, repulsion.factorization)},
-          {"bandwidth", name_in(bandwidth_names, repulsion.density.bandwidth)},
-          {"leave_one_out", repulsion.density.leave_one_out},
-          {"block", repulsion.density.block},
-          {"weight", repulsion.weight},
-          {"start", repulsion.start},
-          {"points", repulsion.points}};
-}
-
-// --- Data of one's own
-void read(JsonReader& parent, const ExperimentData& like, std::optional<Samples>& measured) {
-  if (!parent.has("data")) return;
-  JsonReader reader = parent.object("data");
-  Samples samples;
-  samples.inputs = like.train.inputs;
-  samples.outputs = like.train.outputs;
-  reader.read("x", samples.x);
-  reader.read("y", samples.y);
-  reader.finish();
-  std::string path = parent.path_of("data");
-  samples.points = samples.x.size() / samples.inputs;
-  if (samples.points == 0) refuse(path, "there are no points. Give x and y, row by row");
-  if (samples.x.size() != samples.points * samples.inputs ||
-      samples.y.size() != samples.points * samples.outputs) {
-    refuse(path, std::to_string(samples.x.size()) + " numbers in x and " +
-                     std::to_string(samples.y.size()) + " in y do not fit points of " +
-                     std::to_string(samples.inputs) + " inputs with " +
-                     std::to_string(samples.outputs) + " outputs");
+ private:
+  static json written(std::int64_t value, std::int64_t /*smallest*/) { return value; }
+  template <class Enum>
+  static json written(Enum value, const Names<Enum>& names) {
+    return name_in(names, value);
   }
-  measured = samples;
+  template <class Enum>
+  static json written(const std::vector<Enum>& values, const Names<Enum>& names) {
+    json result = json::array();
+    for (Enum value : values) result.push_back(name_in(names, value));
+    return result;
+  }
+  template <class T>
+  static json written(std::optional<T>& value) {
+    return value ? written(*value) : json();
+  }
+  template <class T>
+  static json written(std::map<std::string, T>& values) {
+    json result = json::object();
+    for (auto& [name, value] : values) result[name] = written(value);
+    return result;
+  }
+  static json written(Schedule& schedule) {
+    bool constant = schedule.kind == Schedule::Kind::steps && schedule.steps.empty();
+    if (constant && schedule.warm_up == 0) return schedule.value;
+    return written<Schedule>(schedule);
+  }
+  static json written(std::vector<Schedule::Step>& steps) {
+    json result = json::array();
+    for (const Schedule::Step& step : steps) result.push_back({step.after, step.value});
+    return result;
+  }
+
+  json object_ = json::object();
+};
+
+// --- What no single setting can tell
+
+void complete_measurements(Samples& measured, const ExperimentData& like, const std::string& path) {
+  measured.inputs = like.train.inputs;
+  measured.outputs = like.train.outputs;
+  measured.points = measured.x.size() / measured.inputs;
+  if (measured.points == 0) refuse(path, "there are no points. Give x and y, row by row");
+  if (measured.x.size() != measured.points * measured.inputs ||
+      measured.y.size() != measured.points * measured.outputs) {
+    refuse(path, std::to_string(measured.x.size()) + " numbers in x and " +
+                     std::to_string(measured.y.size()) + " in y do not fit points of " +
+                     std::to_string(measured.inputs) + " inputs with " +
+                     std::to_string(measured.outputs) + " outputs");
+  }
+}
+
+void check_priors(const std::map<std::string, PriorSettings>& priors,
+                  const std::vector<std::string>& parameters, const std::string& path) {
+  for (const auto& [name, prior] : priors) {
+    if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) {
+      refuse_unknown(path, "parameter", name, parameters);
+    }
+    try {
+      prior.prior();
+    } catch (const Error& error) {
+      refuse(path + "." + name, error.what());
+    }
+  }
 }
 
 bool is_published(const std::string& variant) {
@@ -267,15 +370,16 @@ RunConfig published_config(Experiment experiment, const std::string& variant) {
 }
 
 RunConfig config_from_json(const json& value) {
-  JsonReader reader(value, "$");
+  JsonReader object(value, "$");
+  Reader reader(object);
   RunConfig config;
-  if (!reader.has("experiment")) {
+  if (!object.has("experiment")) {
     refuse("$",
            "there is no \"experiment\". Say which equation is meant: exponential, "
            "oscillator, advection or lotka_volterra");
   }
-  reader.read("experiment", config.experiment, span_of(experiment_names));
-  reader.read("variant", config.variant);
+  reader("experiment", config.experiment, experiment_names);
+  reader("variant", config.variant);
   // A name of one's own is for choices that are spelled out.
   bool published = is_published(config.variant);
   if (!published && !value.contains("repulsion")) {
@@ -283,48 +387,29 @@ RunConfig config_from_json(const json& value) {
                             "\" is none of the published variants, and no "
                             "\"repulsion\" says what it is");
   }
-  std::string variant = config.variant;
-  config = published_config(config.experiment, published ? variant : "full");
-  config.variant = variant;
-  reader.read("run", config.run);
-  if (reader.has("data_seed") && !reader.at("data_seed").is_null()) {
-    std::uint64_t seed = 0;
-    reader.read("data_seed", seed);
-    config.data_seed = seed;
+  config = published_config(config.experiment, published ? config.variant : "full");
+  describe(reader, config);
+  object.finish();
+  if (config.noise_sd && !(*config.noise_sd > 0)) {
+    refuse("$.noise_sd", std::to_string(*config.noise_sd) + " is not positive");
   }
-  if (reader.has("noise_sd") && !reader.at("noise_sd").is_null()) {
-    double noise = 0;
-    reader.read("noise_sd", noise);
-    if (!(noise > 0)) refuse("$.noise_sd", std::to_string(noise) + " is not positive");
-    config.noise_sd = noise;
-  }
-  reader.read("seed", config.ensemble.seed);
-  reader.read("members", config.ensemble.members, 1);
-  reader.read("iterations", config.training.iterations, 1);
-  reader.read("chunk", config.training.chunk);
-  reader.read("on_divergence", config.training.on_divergence, span_of(divergence_names));
-  reader.read("dtype", config.ensemble.dtype, span_of(dtype_names));
-  read(reader.object("network"), config.ensemble.network);
-  read(reader.object("collocation"), config.ensemble.collocation);
-  read(reader.object("optimizer"), config.ensemble.optimizer);
-  read(reader, "residual_weight", config.ensemble.residual_weight);
-  read(reader.object("repulsion"), config.ensemble.repulsion);
   if (!config.data_seed && config.run >= published_runs) {
     refuse("$.run", std::to_string(config.run) +
                         " is not a published run, which are 0 to 4. Give a data_seed for new data");
   }
-  read(reader, data_of(config), config.measured);
-  reader.finish();
+  ExperimentData like = published_data(config.experiment, 0);
+  if (config.measured) complete_measurements(*config.measured, like, "$.data");
+  check_priors(config.priors, like.parameter_names, "$.priors");
   return config;
 }
 
 RunConfig config_from_file(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file) throw Error("run: cannot read " + path.string());
+  auto text = read_file_if_there(path);
+  if (!text) throw Error("run: cannot read " + path.string());
   json value;
   try {
-    value = json::parse(file, nullptr, true, true);
-  } catch (const json::parse_error& error) {
+    value = json::parse(*text, nullptr, true, true);
+  } catch (const json::exception& error) {
     throw Error("run: " + path.string() + " is no JSON: " + error.what());
   }
   try {
@@ -335,24 +420,24 @@ RunConfig config_from_file(const std::filesystem::path& path) {
 }
 
 json to_json(const RunConfig& config) {
-  json result = {{"experiment", name_of(config.experiment)},
-                 {"variant", config.variant},
-                 {"run", config.run},
-                 {"data_seed", config.data_seed ? json(*config.data_seed) : json()},
-                 {"noise_sd", config.noise_sd ? json(*config.noise_sd) : json()},
-                 {"seed", config.ensemble.seed},
-                 {"members", config.ensemble.members},
-                 {"iterations", config.training.iterations},
-                 {"chunk", config.training.chunk},
-                 {"on_divergence", name_in(divergence_names, config.training.on_divergence)},
-                 {"dtype", name_in(dtype_names, config.ensemble.dtype)},
-                 {"network", to_json(config.ensemble.network)},
-                 {"collocation", to_json(config.ensemble.collocation)},
-                 {"optimizer", to_json(config.ensemble.optimizer)},
-                 {"residual_weight", to_json(config.ensemble.residual_weight)},
-                 {"repulsion", to_json(config.ensemble.repulsion)}};
-  if (config.measured) result["data"] = {{"x", config.measured->x}, {"y", config.measured->y}};
-  return result;
+  RunConfig copy = config;
+  return Writer::written(copy);
+}
+
+Prior PriorSettings::prior() const {
+  switch (kind) {
+    case Kind::none:
+      return {};
+    case Kind::positive:
+      return Prior::positive();
+    case Kind::uniform:
+      return Prior::uniform(low, high, width);
+    case Kind::normal:
+      return Prior::normal(mean, sd);
+    case Kind::log_normal:
+      return Prior::log_normal(mean, sd);
+  }
+  throw Error("config: a prior of no kind");
 }
 
 ExperimentData data_of(const RunConfig& config) {
@@ -372,6 +457,15 @@ ExperimentData data_of(const RunConfig& config) {
     data.train.truth.clear();
   }
   return data;
+}
+
+Problem problem_of(const RunConfig& config) {
+  Problem problem = sturnus::problem_of(data_of(config));
+  for (Parameter& parameter : problem.parameters) {
+    auto chosen = config.priors.find(parameter.name);
+    if (chosen != config.priors.end()) parameter.prior = chosen->second.prior();
+  }
+  return problem;
 }
 
 }  // namespace sturnus::app

@@ -5,10 +5,23 @@
 #include <sturnus/inference/training.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
 namespace sturnus::app {
+
+/// One of the kinds of Prior by its numbers, of which a kind has some.
+struct PriorSettings {
+  enum class Kind { none, positive, uniform, normal, log_normal };
+
+  Kind kind = Kind::none;
+  double low = 0, high = 1, width = 0;
+  double mean = 0, sd = 1;
+
+  /// Throws Error when the numbers make no sense.
+  Prior prior() const;
+};
 
 /// All settings of a run. Equal settings give equal bits.
 struct RunConfig {
@@ -21,6 +34,9 @@ struct RunConfig {
   std::optional<double> noise_sd = {};
   /// Measurements of one's own for the experiment's equation.
   std::optional<Samples> measured = {};
+  /// In place of the published priors, by the parameters' names. Exact posteriors have the
+  /// published ones, and are then not compared with.
+  std::map<std::string, PriorSettings> priors = {};
   EnsembleOptions ensemble = {};
   TrainingOptions training = {};
 };
@@ -41,5 +57,7 @@ nlohmann::json to_json(const RunConfig& config);
 
 /// The data that the settings ask for.
 ExperimentData data_of(const RunConfig& config);
+/// The problem that these data pose, with the priors that the settings ask for.
+Problem problem_of(const RunConfig& config);
 
 }  // namespace sturnus::app

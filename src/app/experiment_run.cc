@@ -1,6 +1,8 @@
 #include "src/app/experiment_run.h"
 
+#include <sturnus/functional/doubles.h>
 #include <sturnus/runtime/error.h>
+#include <sturnus/runtime/files.h>
 #include <sturnus/runtime/log.h>
 #include <sturnus/runtime/version.h>
 
@@ -10,7 +12,6 @@
 #include <cstdlib>
 #include <ostream>
 
-#include "src/app/files.h"
 #include "src/app/progress.h"
 #include "src/app/table.h"
 #include "src/app/training_file.h"
@@ -28,23 +29,15 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-Array points_of(const Samples& samples) {
-  std::vector<float> x(samples.x.begin(), samples.x.end());
+Array points_of(const Samples& samples, DType dtype) {
   auto count = static_cast<std::int64_t>(samples.points);
   auto inputs = static_cast<std::int64_t>(samples.inputs);
-  return array(x, inputs == 1 ? Shape{count} : Shape{count, inputs});
+  return array(samples.x, inputs == 1 ? Shape{count} : Shape{count, inputs}, dtype);
 }
 
 // Rows of the given members, as doubles.
 Matrix rows_of(const Array& x, const std::vector<std::int64_t>& members) {
-  std::vector<double> values;
-  if (x.dtype() == DType::f64) {
-    auto found = x.to_vector<double>();
-    values.assign(found.begin(), found.end());
-  } else {
-    auto found = x.to_vector<float>();
-    values.assign(found.begin(), found.end());
-  }
+  std::vector<double> values = to_doubles(x);
   std::size_t columns = values.size() / static_cast<std::size_t>(x.shape()[0]);
   Matrix result(members.size(), columns);
   for (std::size_t i = 0; i < members.size(); i++) {
@@ -61,9 +54,11 @@ Predictions predictions_of(const Ensemble& ensemble, const EnsembleState& state,
   if (members.empty()) {
     throw Error("run: all members diverged. Lower the learning rate, or clip gradients");
   }
-  return {rows_of(ensemble.predict(state, points_of(data.test)), members),
-          rows_of(ensemble.predict(state, points_of(data.plot)), members),
-          rows_of(state.members.lambda, members)};
+  auto rows_at = [&](const Samples& samples) {
+    Array points = points_of(samples, ensemble.options().dtype);
+    return rows_of(ensemble.predict(state, points), members);
+  };
+  return {rows_at(data.test), rows_at(data.plot), rows_of(state.members.lambda, members)};
 }
 
 json to_json(const Matrix& matrix) {
@@ -177,23 +172,24 @@ json describe_run(const RunConfig& config, const ExperimentData& data) {
             {"outputs", data.train.outputs}}}};
 }
 
-json describe_results(const ExperimentData& data, const Predictions& predictions) {
-  json exact = json::array();
+// `exact`: exact posteriors are those of the priors in use.
+json describe_results(const ExperimentData& data, const Predictions& predictions, bool exact) {
+  json posteriors = json::array();
   bool has_phase = data.experiment == Experiment::oscillator;
-  if (auto posterior = exact_posterior_of(data)) {
-    exact.push_back(describe(has_phase ? "fixed_phase" : "exact", *posterior, data));
+  for (bool free_phase : {false, true}) {
+    auto posterior = exact ? exact_posterior_of(data, free_phase) : std::nullopt;
+    if (!posterior) continue;
+    std::string name = !has_phase ? "exact" : free_phase ? "free_phase" : "fixed_phase";
+    posteriors.push_back(describe(name, *posterior, data));
   }
-  if (auto posterior = exact_posterior_of(data, true)) {
-    exact.push_back(describe("free_phase", *posterior, data));
-  }
-  return {{"metrics", to_json(evaluate(data, predictions))},
+  return {{"metrics", to_json(evaluate(data, predictions, {.exact = exact}))},
           {"lambda", describe_lambda(predictions.lambda, data)},
           {"predictions",
            {{"x", in_rows(data.plot.x, data.plot.inputs)},
             {"truth", in_rows(data.plot.truth, data.plot.outputs)},
             {"outputs", data.plot.outputs},
             {"members", to_json(predictions.plot)}}},
-          {"exact", exact}};
+          {"exact", posteriors}};
 }
 
 // The state to start from: fresh, or the one that was kept.
@@ -213,7 +209,7 @@ SavedTraining starting_point(const Ensemble& ensemble, const fs::path& kept, boo
 
 json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress) {
   ExperimentData data = data_of(config);
-  Ensemble ensemble(problem_of(data), config.ensemble);
+  Ensemble ensemble(problem_of(config), config.ensemble);
   json result = describe_run(config, data);
   fs::path kept = places.folder.empty() ? fs::path() : places.folder / "training.part";
   SavedTraining training = starting_point(ensemble, kept, places.resume, result["settings"]);
@@ -253,7 +249,7 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   if (!finished) save();
 
   Predictions predictions = predictions_of(ensemble, training.state, data);
-  result.update(describe_results(data, predictions));
+  result.update(describe_results(data, predictions, config.priors.empty()));
   std::int64_t iterations = training.state.iteration.item<std::int32_t>();
   json log_json = to_json(training.log);
   result["finished"] = finished;

@@ -1,11 +1,11 @@
 #include <sturnus/runtime/error.h>
+#include <sturnus/runtime/files.h>
 
 #include <ostream>
 
 #include "src/app/commands.h"
 #include "src/app/config.h"
 #include "src/app/experiment_run.h"
-#include "src/app/files.h"
 #include "src/app/results_page.h"
 
 namespace sturnus::app {

@@ -3,6 +3,7 @@
 #include <sturnus/runtime/error.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace sturnus::app {
@@ -43,6 +44,12 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& kn
 }  // namespace
 
 void refuse(const std::string& path, const std::string& what) { throw Error(path + ": " + what); }
+
+void refuse_unknown(const std::string& path, const std::string& kind, const std::string& name,
+                    const std::vector<std::string>& known) {
+  refuse(path, "there is no " + kind + " \"" + name + "\"; there are " + joined(known) +
+                   suggestion(name, known));
+}
 
 std::string nearest_name(std::string_view name, std::span<const std::string> known) {
   std::string best;
@@ -89,18 +96,25 @@ void JsonReader::read(const std::string& key, double& target) {
 
 void JsonReader::read(const std::string& key, std::int64_t& target, std::int64_t smallest) {
   if (!has(key)) return;
-  if (!at(key).is_number_integer()) refuse_type(path_of(key), at(key), "a whole number");
-  target = at(key).get<std::int64_t>();
-  if (target < smallest) {
-    refuse(path_of(key),
-           std::to_string(target) + " is too small. Give at least " + std::to_string(smallest));
+  const json& found = at(key);
+  if (!found.is_number_integer()) refuse_type(path_of(key), found, "a whole number");
+  constexpr auto largest = std::numeric_limits<std::int32_t>::max();
+  if (found.get<double>() > largest) {
+    refuse(path_of(key), found.dump() + " is too large. Give at most " + std::to_string(largest));
   }
+  if (found.get<std::int64_t>() < smallest) {
+    refuse(path_of(key), found.dump() + " is too small. Give at least " + std::to_string(smallest));
+  }
+  target = found.get<std::int64_t>();
 }
 
 void JsonReader::read(const std::string& key, std::uint64_t& target) {
-  auto number = static_cast<std::int64_t>(target);
-  read(key, number, 0);
-  target = static_cast<std::uint64_t>(number);
+  if (!has(key)) return;
+  const json& found = at(key);
+  bool fits =
+      found.is_number_integer() && (found.is_number_unsigned() || found.get<std::int64_t>() >= 0);
+  if (!fits) refuse_type(path_of(key), found, "a whole number that is not negative");
+  target = found.get<std::uint64_t>();
 }
 
 void JsonReader::read(const std::string& key, std::string& target) {
@@ -150,8 +164,7 @@ std::size_t JsonReader::name_index(const json& value, const std::string& path,
 void JsonReader::finish() const {
   for (const auto& [key, value] : value_.items()) {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-    refuse(path_, "there is no setting \"" + key + "\"; there are " + joined(known_) +
-                      suggestion(key, known_));
+    refuse_unknown(path_, "setting", key, known_);
   }
 }
 

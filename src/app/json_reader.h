@@ -26,6 +26,7 @@ class JsonReader {
   /// Overwrites `target` if the key is there. Throws Error for a value of another type.
   void read(const std::string& key, bool& target);
   void read(const std::string& key, double& target);
+  /// Whole numbers up to 2^31 - 1, as devices count.
   void read(const std::string& key, std::int64_t& target, std::int64_t smallest = 0);
   void read(const std::string& key, std::uint64_t& target);
   void read(const std::string& key, std::string& target);
@@ -75,5 +76,8 @@ class JsonReader {
 
 /// Throws Error: `path: what`.
 [[noreturn]] void refuse(const std::string& path, const std::string& what);
+/// Throws Error: `path: there is no <kind> "<name>"`, with those that there are and the nearest.
+[[noreturn]] void refuse_unknown(const std::string& path, const std::string& kind,
+                                 const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace sturnus::app

@@ -1,14 +1,13 @@
 #include "src/app/plotly_script.h"
 
 #include <sturnus/runtime/error.h>
+#include <sturnus/runtime/files.h>
 #include <sturnus/runtime/log.h>
 #include <sturnus/runtime/plugin_search.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "src/app/fetch.h"
 
@@ -22,13 +21,6 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-std::optional<std::string> contents(const fs::path& file) {
-  std::error_code ignored;
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || fs::is_directory(file, ignored)) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(stream), {});
-}
-
 // The newest version below a folder in which fetch_plugin.py unpacks.
 std::optional<std::string> unpacked_in(const fs::path& root) {
   fs::path newest;
@@ -38,14 +30,14 @@ std::optional<std::string> unpacked_in(const fs::path& root) {
     fs::path script = entry->path() / "plotly" / "package_data" / "plotly.min.js";
     if (fs::exists(script) && strverscmp(script.c_str(), newest.c_str()) > 0) newest = script;
   }
-  return newest.empty() ? std::nullopt : contents(newest);
+  return newest.empty() ? std::nullopt : read_file_if_there(newest);
 }
 
 }  // namespace
 
 std::optional<std::string> find_plotly_script() {
   if (std::string chosen = environment("STURNUS_PLOTLY"); !chosen.empty()) {
-    if (auto script = contents(chosen)) return script;
+    if (auto script = read_file_if_there(chosen)) return script;
     log(LogLevel::warning, "STURNUS_PLOTLY names " + chosen +
                                ", which cannot be read; looking for plotly.min.js elsewhere");
   }

@@ -44,19 +44,9 @@ std::string progress_line(const TrainingLog& log, std::int64_t iterations,
   }
   line += text("  data %.3g", now.data) + text(" residual %.2g", now.residual) +
           text(" prior %.2g", now.prior) + text(" repulsion %.3g", now.repulsion);
-  std::size_t count = parameters.size(), members = count > 0 ? now.lambda.size() / count : 0;
-  for (std::size_t p = 0; p < count; p++) {
-    double sum = 0, squares = 0, finite = 0;
-    for (std::size_t i = 0; i < members; i++) {
-      double x = now.lambda[i * count + p];
-      if (!std::isfinite(x)) continue;
-      sum += x;
-      squares += x * x;
-      finite++;
-    }
-    double mean = sum / finite;
-    line += "  " + parameters[p] + text(" %.3g", mean) +
-            text(" ± %.2g", std::sqrt(std::max(0.0, squares / finite - mean * mean)));
+  for (std::size_t p = 0; p < parameters.size(); p++) {
+    MeanSd lambda = lambda_moments(now, p, parameters.size());
+    line += "  " + parameters[p] + text(" %.3g", lambda.mean) + text(" ± %.2g", lambda.sd);
   }
   if (!log.divergences.empty()) {
     line += "  " + std::to_string(log.divergences.size()) + " diverged";

@@ -1,12 +1,12 @@
 #include <sturnus/runtime/client.h>
 #include <sturnus/runtime/error.h>
+#include <sturnus/runtime/files.h>
 
 #include <ostream>
 
 #include "src/app/commands.h"
 #include "src/app/config.h"
 #include "src/app/experiment_run.h"
-#include "src/app/files.h"
 #include "src/app/plotly_script.h"
 #include "src/app/report.h"
 

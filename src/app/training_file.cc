@@ -2,10 +2,9 @@
 
 #include <sturnus/inference/checkpoint.h>
 #include <sturnus/runtime/error.h>
+#include <sturnus/runtime/files.h>
 
 #include <limits>
-
-#include "src/app/files.h"
 
 namespace sturnus::app {
 namespace {

@@ -1,4 +1,5 @@
 #include <sturnus/functional/array.h>
+#include <sturnus/functional/doubles.h>
 #include <sturnus/functional/graph.h>
 #include <sturnus/functional/print.h>
 
@@ -132,11 +133,36 @@ Array array(std::initializer_list<NestedNumbers> numbers, DType dtype, Where whe
   Shape shape;
   std::vector<double> values;
   collect(NestedNumbers(numbers), 0, shape, values, where);
+  return array(values, shape, dtype, where);
+}
+
+Array array(const std::vector<double>& values, Shape shape, DType dtype, Where where) {
   return visit_dtype(dtype, [&](auto zero) {
     using T = decltype(zero);
     auto elements = std::make_unique<T[]>(values.size());
     std::transform(values.begin(), values.end(), elements.get(), as_element<T>);
-    return array(std::span<const T>(elements.get(), values.size()), shape);
+    return array(std::span<const T>(elements.get(), values.size()), std::move(shape), where);
+  });
+}
+
+std::vector<double> to_doubles(const Array& x, Where where) {
+  return visit_dtype(x.dtype(), [&](auto zero) -> std::vector<double> {
+    using T = decltype(zero);
+    if constexpr (requires { zero.imag(); }) {
+      internal::Blame blame(where);
+      throw DtypeError(internal::message("to_doubles", "the array is " + x.type().str(),
+                                         "Take its real or its imaginary part"));
+    } else {
+      std::vector<double> result;
+      for (T element : x.to_vector<T>(where)) {
+        if constexpr (std::is_arithmetic_v<T>) {
+          result.push_back(static_cast<double>(element));
+        } else {
+          result.push_back(static_cast<float>(element));
+        }
+      }
+      return result;
+    }
   });
 }
 

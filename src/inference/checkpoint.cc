@@ -1,4 +1,5 @@
 #include <sturnus/inference/checkpoint.h>
+#include <sturnus/runtime/checksum.h>
 #include <sturnus/runtime/error.h>
 
 #include <cstdint>
@@ -8,13 +9,6 @@ namespace sturnus {
 namespace {
 
 constexpr std::string_view magic = "sturnus arrays 1\n";
-
-// FNV-1a.
-std::uint64_t checksum(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
 
 void put(std::string& bytes, std::int64_t number) {
   bytes.append(reinterpret_cast<const char*>(&number), sizeof(number));

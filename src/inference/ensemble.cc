@@ -1,4 +1,5 @@
 #include <sturnus/functional/control_flow.h>
+#include <sturnus/functional/doubles.h>
 #include <sturnus/functional/grad.h>
 #include <sturnus/functional/jacobian.h>
 #include <sturnus/functional/jit.h>
@@ -22,11 +23,6 @@
 namespace sturnus {
 namespace {
 
-Array constant(const std::vector<double>& values, Shape shape, DType dtype) {
-  if (dtype == DType::f64) return array(values, std::move(shape));
-  return array(std::vector<float>(values.begin(), values.end()), std::move(shape));
-}
-
 /// f(member, point) of all members at all points, [members, points, ...].
 template <class F>
 Array everywhere(const F& f, const Member& members, const Array& points, bool per_member = false) {
@@ -45,12 +41,11 @@ void fill_from_problem(const Problem& problem, EnsembleOptions& options) {
     network.input_low = problem.low;
     network.input_high = problem.high;
   }
-  if (network.output_low == -1 && network.output_high == 1) {
+  if (!network.output_range) {
     auto [low, high] = std::minmax_element(problem.data.y.begin(), problem.data.y.end());
     // A single measurement has no range of its own.
     double margin = *low < *high ? 0 : std::max(problem.noise_sd, std::abs(*low));
-    network.output_low = *low - margin;
-    network.output_high = *high + margin;
+    network.output_range = {*low - margin, *high + margin};
   }
 }
 
@@ -89,7 +84,7 @@ struct Ensemble::Implementation {
         options(std::move(chosen)),
         measured_at(points_array(problem.data.x)),
         repelled_at(points_array(options.repulsion.points)),
-        measured_values(constant(problem.data.y, {measured()}, options.dtype)) {}
+        measured_values(array(problem.data.y, {measured()}, options.dtype)) {}
 
   const Problem problem;
   const EnsembleOptions options;
@@ -105,7 +100,7 @@ struct Ensemble::Implementation {
   Array points_array(const std::vector<double>& x) const {
     std::int64_t inputs = problem.inputs();
     auto count = static_cast<std::int64_t>(x.size()) / inputs;
-    return constant(x, inputs == 1 ? Shape{count} : Shape{count, inputs}, options.dtype);
+    return array(x, inputs == 1 ? Shape{count} : Shape{count, inputs}, options.dtype);
   }
 
   // --- One member at one point

@@ -76,7 +76,7 @@ Evaluation evaluate(const ExperimentData& data, const Predictions& predictions,
     result.logl_per_n.value = result.logl_lambda.value = std::numeric_limits<double>::quiet_NaN();
   }
   for (bool free_phase : {false, true}) {
-    auto posterior = exact_posterior_of(data, free_phase);
+    auto posterior = options.exact ? exact_posterior_of(data, free_phase) : std::nullopt;
     if (!posterior) continue;
     bool has_phase = data.experiment == Experiment::oscillator;
     std::string name = !has_phase ? "exact" : free_phase ? "free_phase" : "fixed_phase";

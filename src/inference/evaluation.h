@@ -50,6 +50,7 @@ std::optional<ExactPosterior> exact_posterior_of(const ExperimentData& data,
 struct EvaluationOptions {
   std::size_t reference_draws = 5000;  ///< As many as the published chain has.
   int floor_repetitions = 20;          ///< 0: no floors.
+  bool exact = true;  ///< Compares with exact posteriors, which have the published priors.
 };
 
 /// Scores of predictions. Throws Error for shapes that do not fit the data, or fewer than 2 rows.

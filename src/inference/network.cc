@@ -93,8 +93,11 @@ Array Network::operator()(const Layers& layers, const Array& point) const {
   }
   h = matmul(h, layers.back().w) + layers.back().b;
   if (outputs == 1) h = reshape(h, {});
-  double half = 0.5 * (output_high - output_low);
-  h = half * h + (output_low + half);
+  if (output_range) {
+    auto [low, high] = *output_range;
+    double half = 0.5 * (high - low);
+    h = half * h + (low + half);
+  }
   return constraint ? constraint(h, point) : h;
 }
 
@@ -129,9 +132,10 @@ void Network::check() const {
                   ". The lower bound must be below the upper one");
     }
   }
-  if (!(output_low < output_high)) {
-    throw Error("Network: outputs range from " + std::to_string(output_low) + " to " +
-                std::to_string(output_high) + ". The lower bound must be below the upper one");
+  if (output_range && !(output_range->first < output_range->second)) {
+    throw Error("Network: outputs range from " + std::to_string(output_range->first) + " to " +
+                std::to_string(output_range->second) +
+                ". The lower bound must be below the upper one");
   }
 }
 

@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sturnus {
@@ -35,7 +37,8 @@ struct Network {
   Initializer initializer = Initializer::torch_linear;
   /// One bound per input; empty: inputs are taken as they are.
   std::vector<double> input_low = {}, input_high = {};
-  double output_low = -1, output_high = 1;
+  /// From the lowest to the highest; not set: outputs are taken as they are.
+  std::optional<std::pair<double, double>> output_range = {};
   /// That many random frequencies k instead of the scaled inputs z: sin(2 pi k z), cos(2 pi k z).
   std::int64_t fourier_features = 0;
   double fourier_scale = 1;  ///< The standard deviation of the frequencies.

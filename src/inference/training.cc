@@ -1,3 +1,4 @@
+#include <sturnus/functional/doubles.h>
 #include <sturnus/inference/training.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/runtime/error.h>
@@ -10,26 +11,13 @@
 namespace sturnus {
 namespace {
 
-std::vector<double> to_doubles(const Array& x) {
-  if (x.dtype() == DType::f64) {
-    auto values = x.to_vector<double>();
-    return {values.begin(), values.end()};
-  }
-  auto values = x.to_vector<float>();
-  return {values.begin(), values.end()};
+MeanSd moments_of_finite(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  double nan = std::numeric_limits<double>::quiet_NaN();
+  return values.empty() ? MeanSd{nan, nan} : mean_sd(values);
 }
 
-double mean_of_finite(const Array& x) {
-  double sum = 0;
-  int count = 0;
-  for (double value : to_doubles(x)) {
-    if (std::isfinite(value)) {
-      sum += value;
-      count++;
-    }
-  }
-  return count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN();
-}
+double mean_of_finite(const Array& x) { return moments_of_finite(to_doubles(x)).mean; }
 
 TrainingRecord record_of(const EnsembleState& state) {
   return {.iteration = state.iteration.item<std::int32_t>(),
@@ -87,6 +75,14 @@ void train(const Ensemble& ensemble, EnsembleState& state, TrainingLog& log,
   }
 }
 
+MeanSd lambda_moments(const TrainingRecord& record, std::size_t parameter, std::size_t parameters) {
+  std::vector<double> values;
+  for (std::size_t i = parameter; i < record.lambda.size(); i += parameters) {
+    values.push_back(record.lambda[i]);
+  }
+  return moments_of_finite(std::move(values));
+}
+
 std::vector<std::int64_t> surviving_members(const EnsembleState& state) {
   std::vector<std::int64_t> result;
   auto at = state.diverged_at.to_vector<std::int32_t>();
@@ -104,16 +100,7 @@ std::vector<double> parameter_drift(const TrainingLog& log, std::int64_t members
   std::size_t parameters = last.size() / count;
   std::size_t from = log.records.size() - std::max<std::size_t>(1, log.records.size() / 10);
   for (std::size_t p = 0; p < parameters; p++) {
-    double sum = 0, squares = 0, finite = 0;
-    for (std::size_t i = 0; i < count; i++) {
-      double value = last[i * parameters + p];
-      if (!std::isfinite(value)) continue;
-      sum += value;
-      squares += value * value;
-      finite++;
-    }
-    double mean = finite > 0 ? sum / finite : 0;
-    double sd = finite > 1 ? std::sqrt(std::max(0.0, squares / finite - mean * mean)) : 0;
+    double sd = lambda_moments(log.records.back(), p, parameters).sd;
     for (std::size_t i = 0; i < count; i++) {
       for (std::size_t r = from; r < log.records.size(); r++) {
         double change =

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <sturnus/inference/ensemble.h>
-#include <sturnus/inference/matrix_view.h>
+#include <sturnus/inference/metrics.h>
 
 #include <cstdint>
 #include <functional>
@@ -51,6 +51,10 @@ struct TrainingLog {
 void train(const Ensemble& ensemble, EnsembleState& state, TrainingLog& log,
            const TrainingOptions& options,
            const std::function<bool(const EnsembleState&, const TrainingLog&)>& look = {});
+
+/// Mean and standard deviation of one of so many parameters over the members where it is finite;
+/// not finite when there are none.
+MeanSd lambda_moments(const TrainingRecord& record, std::size_t parameter, std::size_t parameters);
 
 /// Members whose loss stayed finite, by number.
 std::vector<std::int64_t> surviving_members(const EnsembleState& state);

@@ -1,3 +1,4 @@
+#include <sturnus/runtime/checksum.h>
 #include <sturnus/runtime/compile_cache.h>
 #include <unistd.h>
 
@@ -14,12 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view magic = "STURNUS1";
-
-// FNV-1a, 64 bits: for file names and to notice damage, not against an adversary.
-std::uint64_t hash(std::string_view bytes, std::uint64_t start = 0xcbf29ce484222325) {
-  for (unsigned char byte : bytes) start = (start ^ byte) * 0x100000001b3;
-  return start;
-}
 
 std::string to_bytes(std::uint64_t number) {
   std::string bytes(sizeof(number), '\0');
@@ -42,8 +37,8 @@ std::string last_error() { return std::strerror(errno); }
 fs::path CompileCache::file_of(std::string_view key) const {
   char name[40];
   std::snprintf(name, sizeof(name), "%016llx%016llx.xla",
-                static_cast<unsigned long long>(hash(key)),
-                static_cast<unsigned long long>(hash(key, 0x9ae16a3b2f90404f)));
+                static_cast<unsigned long long>(checksum(key)),
+                static_cast<unsigned long long>(checksum(key, 0x9ae16a3b2f90404f)));
   return folder_ / name;
 }
 
@@ -63,7 +58,7 @@ std::optional<std::string> CompileCache::load(std::string_view key, std::string&
   };
   if (rest.size() < magic.size() + 16 || rest.substr(0, magic.size()) != magic) return damaged();
   rest.remove_prefix(magic.size());
-  if (take_number(rest) != hash(rest)) return damaged();
+  if (take_number(rest) != checksum(rest)) return damaged();
   std::uint64_t key_size = take_number(rest);
   if (key_size > rest.size()) return damaged();
   if (rest.substr(0, key_size) != key) return std::nullopt;  // another key with the same hash
@@ -82,7 +77,7 @@ std::string CompileCache::store(std::string_view key, std::string_view value) co
   fs::path draft = file;
   draft += "." + std::to_string(getpid()) + "." + std::to_string(serial++) + ".tmp";
   std::ofstream stream(draft, std::ios::binary);
-  stream << magic << to_bytes(hash(body)) << body;
+  stream << magic << to_bytes(checksum(body)) << body;
   stream.close();
   std::string problem;
   if (!stream) {

@@ -40,9 +40,15 @@ void write_through(const fs::path& path, std::string_view contents) {
 }  // namespace
 
 std::string read_file(const fs::path& path) {
+  if (auto contents = read_file_if_there(path)) return *contents;
+  throw Error("cannot read " + path.string());
+}
+
+std::optional<std::string> read_file_if_there(const fs::path& path) {
+  std::error_code ignored;
   std::ifstream stream(path, std::ios::binary);
-  if (!stream || fs::is_directory(path)) throw Error("cannot read " + path.string());
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  if (!stream || fs::is_directory(path, ignored)) return {};
+  return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
 void write_file(const fs::path& path, std::string_view contents) {

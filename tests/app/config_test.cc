@@ -1,13 +1,17 @@
 #include "src/app/config.h"
 
 #include <gtest/gtest.h>
+#include <sturnus/functional/doubles.h>
 #include <sturnus/runtime/error.h>
+#include <sturnus/runtime/files.h>
 
+#include <algorithm>
 #include <string>
 
 namespace sturnus::app {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 
 TEST(Config, SettingsSurviveJson) {
@@ -38,8 +42,7 @@ TEST(Config, EverySettingCanBeChanged) {
         {"initializer", "lecun"},
         {"input_low", {-1.0}},
         {"input_high", {2.0}},
-        {"output_low", -3.0},
-        {"output_high", 4.0},
+        {"outputs", {-3.0, 4.0}},
         {"fourier_features", 6},
         {"fourier_scale", 0.5},
         {"fourier_seed", 9}}},
@@ -76,6 +79,11 @@ TEST(Config, EverySettingCanBeChanged) {
         {"weight", 0.3},
         {"start", 4},
         {"points", {0.5, 1.5}}}},
+      {"priors",
+       {{"alpha", {{"kind", "uniform"}, {"low", 1.0}, {"high", 3.0}, {"width", 0.5}}},
+        {"beta", {{"kind", "normal"}, {"mean", 2.0}, {"sd", 0.5}}},
+        {"gamma", {{"kind", "log_normal"}, {"mean", -1.0}, {"sd", 2.0}}},
+        {"delta", {{"kind", "none"}}}}},
       {"data", {{"x", {1.0, 2.0}}, {"y", {1.0, 2.0, 3.0, 4.0}}}}};
   EXPECT_EQ(to_json(config_from_json(changed)), changed);
 }
@@ -134,6 +142,39 @@ INSTANTIATE_TEST_SUITE_P(
             R"({"experiment": "oscillator", "residual_weight": {"steps": [[1]]}})",
             "$.residual_weight.steps: [1] is not [iteration, value]: the value holds after the "
             "iteration"},
+        BadConfig{
+            R"({"experiment": "oscillator", "residual_weight": {"kind": "cosine", "steps": []}})",
+            "$.residual_weight: there is no setting \"steps\"; there are kind, value, warm_up, "
+            "last, begin, end"},
+        BadConfig{R"({"experiment": "oscillator", "iterations": 3000000000})",
+                  "$.iterations: 3000000000 is too large. Give at most 2147483647"},
+        BadConfig{R"({"experiment": "oscillator", "iterations": 18446744073709551615})",
+                  "$.iterations: 18446744073709551615 is too large. Give at most 2147483647"},
+        BadConfig{R"({"experiment": "oscillator", "chunk": 1.5})",
+                  "$.chunk: 1.5 is not a whole number"},
+        BadConfig{R"({"experiment": "oscillator", "seed": -1})",
+                  "$.seed: -1 is not a whole number that is not negative"},
+        BadConfig{R"({"experiment": "oscillator", "network": [20, 20]})",
+                  "$.network: [20,20] is not an object {...}"},
+        BadConfig{R"({"experiment": "oscillator", "network": {"outputs": [1]}})",
+                  "$.network.outputs: [1] is not [low, high]"},
+        BadConfig{R"({"experiment": "oscillator", "network": {"outputs": 1}})",
+                  "$.network.outputs: 1 is not a list [...]"},
+        BadConfig{R"({"experiment": "oscillator", "collocation": {"per_member": 1}})",
+                  "$.collocation.per_member: 1 is not true or false"},
+        BadConfig{R"({"experiment": "oscillator", "priors": {"omga": {"kind": "positive"}}})",
+                  "$.priors: there is no parameter \"omga\"; there are omega, zeta. Did you mean "
+                  "\"omega\"?"},
+        BadConfig{R"({"experiment": "oscillator", "priors": {"zeta": {"kind": "beta"}}})",
+                  "$.priors.zeta.kind: \"beta\" is none of none, positive, uniform, normal, "
+                  "log_normal"},
+        BadConfig{
+            R"({"experiment": "oscillator", "priors": {"zeta": {"kind": "normal", "low": 1}}})",
+            "$.priors.zeta: there is no setting \"low\"; there are kind, mean, sd"},
+        BadConfig{
+            R"({"experiment": "oscillator", "priors": {"zeta": {"kind": "normal", "sd": 0}}})",
+            "$.priors.zeta: Prior::normal: the standard deviation is 0.000000. It must be "
+            "positive"},
         BadConfig{R"({"experiment": "oscillator", "data": {"x": [], "y": []}})",
                   "$.data: there are no points. Give x and y, row by row"},
         BadConfig{R"({"experiment": "oscillator", "data": {"x": [1, 2], "y": [1]}})",
@@ -150,6 +191,55 @@ TEST(Config, UnknownExperimentGetsTheNearestName) {
               std::string::npos);
   }
   EXPECT_EQ(experiment_named("damped_oscillator"), Experiment::oscillator);
+}
+
+TEST(Config, PriorsReplaceThePublishedOnes) {
+  RunConfig config = config_from_json(
+      {{"experiment", "oscillator"}, {"priors", {{"zeta", {{"kind", "normal"}, {"sd", 0.5}}}}}});
+  Problem problem = problem_of(config);
+  ASSERT_EQ(problem.parameters[1].name, "zeta");
+  Array x = array({-1});
+  EXPECT_EQ(to_doubles(problem.parameters[0].prior.penalty(x)), std::vector<double>{1000});
+  EXPECT_EQ(to_doubles(problem.parameters[1].prior.penalty(x)), std::vector<double>{2});
+}
+
+// Without a range the data have one; that of the network itself can be asked for.
+TEST(Config, AGivenRangeOfOutputsCountsAsSet) {
+  json settings = {{"experiment", "oscillator"}, {"network", {{"outputs", {-1, 1}}}}};
+  auto range_of = [](const RunConfig& config) {
+    return Ensemble(problem_of(config), config.ensemble).options().network.output_range.value();
+  };
+  EXPECT_EQ(range_of(config_from_json(settings)), std::pair(-1.0, 1.0));
+  settings["network"]["outputs"] = json();
+  RunConfig config = config_from_json(settings);
+  const std::vector<double> y = data_of(config).train.y;
+  EXPECT_EQ(range_of(config), std::pair(*std::min_element(y.begin(), y.end()),
+                                        *std::max_element(y.begin(), y.end())));
+}
+
+TEST(Config, AFileThatIsNoJsonIsRefused) {
+  fs::path file = fs::path(testing::TempDir()) / "config_test.json";
+  auto refusal = [&] {
+    try {
+      config_from_file(file);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  auto message = [&](const char* text) {
+    write_file(file, text);
+    return refusal();
+  };
+  std::string start = "run: " + file.string();
+  EXPECT_EQ(message("{").rfind(start + " is no JSON: ", 0), 0u);
+  EXPECT_EQ(message("").rfind(start + " is no JSON: ", 0), 0u);
+  EXPECT_EQ(message(R"({"experiment": "oscillator", "noise_sd": 1e999})")
+                .rfind(start + " is no JSON: ", 0),
+            0u);
+  EXPECT_EQ(message("[]"), start + ": $: [] is not an object {...}");
+  fs::remove(file);
+  EXPECT_EQ(refusal(), "run: cannot read " + file.string());
 }
 
 TEST(Config, NewDataComeFromASeed) {

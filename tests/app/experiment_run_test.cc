@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 #include <sturnus/runtime/error.h>
+#include <sturnus/runtime/files.h>
 
 #include <fstream>
 #include <sstream>
 
-#include "src/app/files.h"
 #include "src/app/training_file.h"
 
 namespace sturnus::app {
@@ -43,7 +43,7 @@ std::string message_of(const std::function<void()>& act) {
 
 // A training stopped after its first chunk, kept in `folder`.
 void leave_unfinished(const RunConfig& config, const fs::path& folder) {
-  Ensemble ensemble(problem_of(data_of(config)), config.ensemble);
+  Ensemble ensemble(problem_of(config), config.ensemble);
   SavedTraining training = {ensemble.init(), {}};
   train(ensemble, training.state, training.log, config.training,
         [](const EnsembleState&, const TrainingLog&) { return false; });

@@ -1,6 +1,6 @@
 // Arrays from what a program has: numbers of every type, nested vectors, Eigen's matrices.
 #include <gtest/gtest.h>
-#include <sturnus/functional/array.h>
+#include <sturnus/functional/doubles.h>
 #include <sturnus/functional/eigen.h>
 #include <sturnus/functional/eigen_tensor.h>
 #include <sturnus/functional/graph.h>
@@ -38,6 +38,23 @@ TEST(Numbers, ThatDoesNotFitIsRefused) {
   EXPECT_THROW(Array(std::int64_t{1} << 40), DtypeError);
   EXPECT_THROW(Array(std::numeric_limits<std::uint64_t>::max()), DtypeError);
   EXPECT_THROW(Array(4000000000u), DtypeError);
+}
+
+TEST(Doubles, AreRoundedToTheTypeAndComeBack) {
+  const std::vector<double> values = {0, 1, 2.5, 3.1, 100, 7};
+  const std::vector<std::pair<DType, double>> rounded = {
+      {DType::f64, 3.1}, {DType::f32, 3.1f}, {DType::f16, 3.099609375}, {DType::bf16, 3.09375},
+      {DType::i32, 3},   {DType::u8, 3},     {DType::boolean, 1}};
+  for (auto [dtype, expected] : rounded) {
+    Array x = array(values, {2, 3}, dtype);
+    EXPECT_EQ(x.type(), (ArrayType{dtype, {2, 3}}));
+    std::vector<double> back = to_doubles(x);
+    EXPECT_EQ(back[3], expected) << x.type().str();
+    EXPECT_EQ(back[4], dtype == DType::boolean ? 1 : 100) << x.type().str();
+  }
+  EXPECT_EQ(to_doubles(array(values, {6}, DType::f64)), values);
+  EXPECT_THROW(array(values, {4}, DType::f32), Error);
+  EXPECT_THROW(to_doubles(array(values, {6}, DType::c64)), DtypeError);
 }
 
 TEST(NestedVectors, BecomeAxes) {

@@ -1,7 +1,7 @@
 // What the tests of the inference layer share: numbers between host and device.
 #pragma once
 
-#include <sturnus/functional/array.h>
+#include <sturnus/functional/doubles.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/runtime/error.h>
 
@@ -15,16 +15,12 @@ namespace sturnus {
 
 using Doubles = std::vector<double>;
 
-/// The elements as doubles, whatever floating-point or integer type they have.
-inline Doubles doubles(const Array& x) {
-  HostVector<double> values = convert(x, DType::f64).to_vector<double>();
-  return {values.begin(), values.end()};
-}
+/// The elements as doubles.
+inline Doubles doubles(const Array& x) { return to_doubles(x); }
 
 /// An array of the given element type.
 inline Array device_array(const Doubles& values, Shape shape, DType dtype = DType::f64) {
-  if (dtype == DType::f64) return array(values, std::move(shape));
-  return array(std::vector<float>(values.begin(), values.end()), std::move(shape));
+  return array(values, std::move(shape), dtype);
 }
 
 /// Normal numbers, the same for the same seed.

@@ -105,9 +105,10 @@ struct HostEnsemble {
       }
       h = next;
     }
-    double half = (network.output_high - network.output_low) / 2;
+    auto [low, high] = network.output_range.value();
+    double half = (high - low) / 2;
     for (Taylor& f : h) {
-      f = {network.output_low + half * (f.value + 1), half * f.first, half * f.second};
+      f = {low + half * (f.value + 1), half * f.first, half * f.second};
     }
     return h;
   }

@@ -55,7 +55,8 @@ Doubles forward(const Network& network, const Layers& layers, Doubles x,
     for (double& value : x) value = activation(value);
   }
   for (double& value : x) {
-    value = network.output_low + 0.5 * (value + 1) * (network.output_high - network.output_low);
+    auto [low, high] = network.output_range.value_or(std::pair(-1.0, 1.0));
+    value = low + 0.5 * (value + 1) * (high - low);
   }
   return x;
 }
@@ -119,15 +120,14 @@ TEST(Network, ForwardPassIsThatOfLoops) {
   const std::vector<Row> rows = {
       {{.hidden = {3, 4}}, {{-2}, {0}, {0.3}, {5}}},
       {{.hidden = {3}, .input_low = {0}, .input_high = {25}}, {{0}, {12.5}, {25}, {30}}},
-      {{.hidden = {}, .output_low = 2, .output_high = 10}, {{-1}, {0}, {1}}},
+      {{.hidden = {}, .output_range = {{2, 10}}}, {{-1}, {0}, {1}}},
       {{.inputs = 2,
         .hidden = {5, 2},
         .input_low = {0, -0.1},
         .input_high = {2, 0.7},
-        .output_low = -0.251,
-        .output_high = 1.865},
+        .output_range = {{-0.251, 1.865}}},
        {{0, 0}, {2, 0.7}, {1.1, 0.3}}},
-      {{.inputs = 3, .outputs = 2, .hidden = {4}, .output_low = -3, .output_high = 0.5},
+      {{.inputs = 3, .outputs = 2, .hidden = {4}, .output_range = {{-3, 0.5}}},
        {{0.1, 0.2, 0.3}, {-1, 2, 0}}},
   };
   for (const Row& row : rows) {
@@ -267,8 +267,7 @@ TEST(Network, FourierFeaturesAreSinesAndCosinesOfRandomFrequencies) {
 }
 
 TEST(Network, ConstraintHoldsToTheBit) {
-  Network network = {
-      .hidden = {3}, .input_low = {0}, .input_high = {25}, .output_low = 2, .output_high = 7};
+  Network network = {.hidden = {3}, .input_low = {0}, .input_high = {25}, .output_range = {{2, 7}}};
   Network free = network;
   network.constraint = [](const Array& value, const Array& t) { return t * value; };
   Layers layers = random_layers(network);
@@ -294,7 +293,7 @@ TEST(Network, SaysWhatIsWrong) {
       {{.inputs = 2, .input_low = {0}, .input_high = {1}}, "1 lower and 1 upper bounds for 2"},
       {{.input_low = {1}, .input_high = {1}}, "input 0 ranges from 1.000000 to 1.000000"},
       {{.inputs = 2, .input_low = {0, nan}, .input_high = {1, 1}}, "input 1 ranges from nan"},
-      {{.output_low = 3, .output_high = 2}, "outputs range from 3.000000 to 2.000000"},
+      {{.output_range = {{3, 2}}}, "outputs range from 3.000000 to 2.000000"},
   };
   for (const Bad& bad : table) {
     EXPECT_THAT(error_of([&] { bad.network.check(); }), HasSubstr(bad.message));

@@ -296,8 +296,10 @@ TEST(PublishedProblem, IsThatOfTheTable) {
       EXPECT_EQ(network.size(), row.network_size);
       EXPECT_EQ(network.input_low, row.low);
       EXPECT_EQ(network.input_high, row.high);
-      EXPECT_EQ(network.output_low, *std::min_element(data.train.y.begin(), data.train.y.end()));
-      EXPECT_EQ(network.output_high, *std::max_element(data.train.y.begin(), data.train.y.end()));
+      EXPECT_EQ(network.output_range->first,
+                *std::min_element(data.train.y.begin(), data.train.y.end()));
+      EXPECT_EQ(network.output_range->second,
+                *std::max_element(data.train.y.begin(), data.train.y.end()));
     }
   }
 }
