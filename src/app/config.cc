@@ -55,7 +55,8 @@ const Names<Seen> seen_names = {
     {Seen::parameters, "parameters"},     {Seen::weights, "weights"}};
 const Names<Factorization> factorization_names = {{Factorization::joint, "joint"},
                                                   {Factorization::blocks, "blocks"},
-                                                  {Factorization::full, "full"}};
+                                                  {Factorization::full, "full"},
+                                                  {Factorization::correlated, "correlated"}};
 const Names<Bandwidth> bandwidth_names = {{Bandwidth::median, "median"},
                                           {Bandwidth::scaled_median, "scaled_median"},
                                           {Bandwidth::silverman, "silverman"},
@@ -339,9 +340,9 @@ void check_priors(const std::map<std::string, PriorSettings>& priors,
   }
 }
 
-bool is_published(const std::string& variant) {
+bool is_known(const std::string& variant) {
   const auto& names = published_variants();
-  return std::find(names.begin(), names.end(), variant) != names.end();
+  return variant == "correlated" || std::find(names.begin(), names.end(), variant) != names.end();
 }
 
 }  // namespace
@@ -359,9 +360,10 @@ Experiment experiment_named(const std::string& name) {
               (near.empty() ? "" : ". Did you mean " + near + "?"));
 }
 
-RunConfig published_config(Experiment experiment, const std::string& variant) {
+RunConfig config_of(Experiment experiment, const std::string& variant) {
   RunConfig config;
-  Training training = published_training(experiment, variant);
+  Training training = variant == "correlated" ? correlated_training(experiment)
+                                              : published_training(experiment, variant);
   config.experiment = experiment;
   config.variant = variant;
   config.ensemble = training.options;
@@ -381,13 +383,13 @@ RunConfig config_from_json(const json& value) {
   reader("experiment", config.experiment, experiment_names);
   reader("variant", config.variant);
   // A name of one's own is for choices that are spelled out.
-  bool published = is_published(config.variant);
-  if (!published && !value.contains("repulsion")) {
+  bool known = is_known(config.variant);
+  if (!known && !value.contains("repulsion")) {
     refuse("$.variant", "\"" + config.variant +
-                            "\" is none of the published variants, and no "
+                            "\" is no known variant, and no "
                             "\"repulsion\" says what it is");
   }
-  config = published_config(config.experiment, published ? config.variant : "full");
+  config = config_of(config.experiment, known ? config.variant : "full");
   describe(reader, config);
   object.finish();
   if (config.noise_sd && !(*config.noise_sd > 0)) {

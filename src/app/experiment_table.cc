@@ -49,7 +49,10 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
   Experiment experiment = experiment_named(request.experiment);
   select_device(request.device);
   std::vector<std::string> variants = request.variants;
-  if (variants.empty()) variants = published_variants();
+  if (variants.empty()) {
+    variants = published_variants();
+    if (experiment != Experiment::advection) variants.push_back("correlated");
+  }
   std::vector<int> runs = request.runs;
   if (runs.empty()) runs = {0, 1, 2, 3, 4};
   std::string name(name_of(experiment));
@@ -58,7 +61,7 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
   json all = {{"experiment", name}, {"variants", json::array()}, {"exact", json::array()}};
   std::int64_t members = 0;
   for (const std::string& variant : variants) {
-    RunConfig config = published_config(experiment, variant);
+    RunConfig config = config_of(experiment, variant);
     if (request.members) config.ensemble.members = *request.members;
     if (request.iterations) config.training.iterations = *request.iterations;
     members = config.ensemble.members;
@@ -73,7 +76,7 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
         result = json::parse(read_file(place / "result.json"));
       }
       bool there = !result.is_null() && result.value("finished", false) &&
-                   result.at("settings") == to_json(config);
+                   to_json(config_from_json(result.at("settings"))) == to_json(config);
       if (!there) result = run(config, {place, true}, progress);
       if (!result.at("finished").get<bool>()) {
         out << "Interrupted; the same command goes on where this one stopped.\n";
@@ -81,10 +84,10 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
       }
       all["sturnus"] = result["sturnus"];
       all["device"] = result["device"];
-      all["settings"] = result["settings"];
+      if (!all.contains("settings")) all["settings"] = result["settings"];
       done.push_back(summary(result));
     }
-    all["variants"].push_back({{"name", variant}, {"runs", done}});
+    all["variants"].push_back({{"name", variant}, {"settings", to_json(config)}, {"runs", done}});
   }
   for (bool free_phase : {false, true}) {
     if (!exact_posterior_of(published_data(experiment, 0), free_phase)) continue;

@@ -147,6 +147,53 @@ std::string orderings(const json& results) {
   return page.str();
 }
 
+// The mean over runs of a distance to an exact posterior, and its ratio to that of exact draws.
+std::string against_floor(const json& runs, std::size_t posterior, const std::string& key,
+                          int digits) {
+  double distance = 0, floor = 0;
+  for (const json& run : runs) {
+    const json& exact = run.at("metrics").at("exact").at(posterior);
+    distance += exact.at(key).get<double>() / static_cast<double>(runs.size());
+    floor += exact.at("floor_" + key).at("mean").get<double>() / static_cast<double>(runs.size());
+  }
+  char buffer[64];
+  std::snprintf(buffer, sizeof(buffer), "%.*f (%.2f)", digits, distance, distance / floor);
+  return buffer;
+}
+
+// Distances to every exact posterior that there is; nothing where there is none.
+std::string distances(const json& results) {
+  const json& first = results.at("variants").at(0).at("runs").at(0).at("metrics").at("exact");
+  if (first.empty()) return "";
+  std::ostringstream page;
+  page << "## Distance to the exact posterior\n\nIn brackets: how many times the distance of as "
+          "many exact draws. ";
+  if (first.size() > 1) {
+    page << "The published chain is told that f(0) = 0 (fixed phase); the networks are told no "
+            "initial value, and aim at the posterior with a free phase. ";
+  }
+  page << "`correlated` has this library's own settings, see [ensembles](../ensembles.md).\n\n"
+       << "| variant |";
+  for (const json& exact : first) {
+    std::string name = exact.at("name");
+    std::replace(name.begin(), name.end(), '_', ' ');
+    page << " W(f), " << name << " | W(lambda), " << name << " |";
+  }
+  page << "\n|---|";
+  for (std::size_t i = 0; i < first.size(); i++) page << "---|---|";
+  page << "\n";
+  for (const json& variant : results.at("variants")) {
+    const json& runs = variant.at("runs");
+    page << "| " << variant.at("name").get<std::string>() << " |";
+    for (std::size_t i = 0; i < first.size(); i++) {
+      page << " " << against_floor(runs, i, "w_f", 4) << " | "
+           << against_floor(runs, i, "w_lambda", 4) << " |";
+    }
+    page << "\n";
+  }
+  return page.str() + "\n";
+}
+
 std::string timing(const json& results) {
   std::ostringstream page;
   page << "| variant | ms per iteration | compiled in s | diverged members |\n|---|---|---|---|\n";
@@ -208,7 +255,8 @@ std::string results_page(const json& results) {
   }
   page << "\n## Beside the published numbers\n\n"
        << agreement(results) << "\n"
-       << orderings(results) << "\n## Time\n\n"
+       << orderings(results) << "\n"
+       << distances(results) << "## Time\n\n"
        << timing(results) << "\nAll settings and the scores of every run are in [" << name
        << ".json](" << name << ".json).\n";
   return page.str();

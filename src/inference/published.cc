@@ -125,4 +125,26 @@ Training published_training(Experiment experiment, std::string_view variant) {
   return training;
 }
 
+Training correlated_training(Experiment experiment) {
+  if (experiment == Experiment::advection) {
+    throw Error(
+        "correlated_training: advection has no settings of this name, since its solutions have no "
+        "finite number of constants. Take one of the published variants");
+  }
+  Training training = published_training(experiment, "none");
+  training.iterations *= 2;
+  std::int64_t end = training.iterations;
+  EnsembleOptions& options = training.options;
+  Repulsion& repulsion = options.repulsion;
+  repulsion.seen = {Seen::point_values, Seen::parameters};
+  repulsion.factorization = Factorization::correlated;
+  std::vector<double> times = published_data(experiment, 0).train.x;
+  std::size_t constants = experiment == Experiment::oscillator ? 2 : 1;
+  repulsion.points.assign(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(constants));
+  double weight = options.residual_weight.value;
+  options.residual_weight = Schedule::exponential(weight, 100 * weight, end / 6, 2 * end / 3);
+  options.optimizer.rate = Schedule::cosine(options.optimizer.rate.value, 1e-5, 3 * end / 5, end);
+  return training;
+}
+
 }  // namespace sturnus

@@ -33,4 +33,11 @@ struct Training {
 /// Advection draws one scrambled Sobol set per iteration and member, here from the seed.
 Training published_training(Experiment experiment, std::string_view variant);
 
+/// Settings of this library's own, which come closer to the exact posterior, under the name
+/// "correlated". The density sees lambda, and f at the first measured points, as many as the
+/// solution has constants of its own, in the metric of their covariance. The equation's weight
+/// grows until it hardly gives way, while the learning rate falls: twice the published iterations.
+/// Throws Error for advection, whose solutions have no finite number of constants.
+Training correlated_training(Experiment experiment);
+
 }  // namespace sturnus

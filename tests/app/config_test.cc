@@ -17,7 +17,7 @@ using nlohmann::json;
 TEST(Config, SettingsSurviveJson) {
   for (Experiment experiment : all_experiments) {
     for (const std::string& variant : published_variants()) {
-      json first = to_json(published_config(experiment, variant));
+      json first = to_json(config_of(experiment, variant));
       EXPECT_EQ(to_json(config_from_json(first)), first) << first;
     }
   }
@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "$.members: 0 is too small. Give at least 1"},
         BadConfig{
             R"({"experiment": "oscillator", "variant": "mine"})",
-            "$.variant: \"mine\" is none of the published variants, and no \"repulsion\" says "
+            "$.variant: \"mine\" is no known variant, and no \"repulsion\" says "
             "what it is"},
         BadConfig{
             R"({"experiment": "oscillator", "run": 5})",
@@ -243,7 +243,7 @@ TEST(Config, AFileThatIsNoJsonIsRefused) {
 }
 
 TEST(Config, NewDataComeFromASeed) {
-  RunConfig config = published_config(Experiment::oscillator, "none");
+  RunConfig config = config_of(Experiment::oscillator, "none");
   ExperimentData published = data_of(config);
   config.data_seed = 5;
   EXPECT_NE(data_of(config).train.y, published.train.y);
