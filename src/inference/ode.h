@@ -1,0 +1,60 @@
+// Ordinary differential equations y' = f(t, y), solved on the device.
+//
+//   auto decay = [](const Array& t, const Array& y) { return -0.3 * y; };
+//   Array y = rk4(decay, array({1.0}), linspace(0.0, 10.0, 21), 4);      // [21, 1]
+//   OdeSolution exact = solve_ode(decay, array({1.0}), linspace(0.0, 10.0, 21));
+//
+// Solvers are functions like others: they can be jitted, mapped and differentiated, also by what f
+// captures.
+#pragma once
+
+#include <sturnus/functional/array.h>
+
+#include <cstdint>
+#include <functional>
+
+namespace sturnus {
+
+/// y' at a time (a scalar) and a state of any shape, which the result has too.
+using VectorField = std::function<Array(const Array& t, const Array& y)>;
+
+/// y at each of `times`, of which the first is that of `start`: [times, ...]. The classical
+/// fourth-order method of Runge and Kutta, in `substeps` equal steps from each time to the next,
+/// which may also be backwards. All derivatives. Throws Error unless there are times and substeps,
+/// and ShapeError when f returns another type than y's.
+Array rk4(const VectorField& f, const Array& start, const Array& times, std::int64_t substeps = 1);
+
+/// Embedded methods of order 5 with an error estimate of order 4, both first-same-as-last and with
+/// a continuous solution of order 4.
+///   dormand_prince  J. R. Dormand, P. J. Prince, J. Comput. Appl. Math. 6 (1980)
+///   tsitouras       Ch. Tsitouras, Comput. Math. Appl. 62 (2011): smaller errors at the same cost
+enum class OdeMethod { dormand_prince, tsitouras };
+
+struct OdeOptions {
+  OdeMethod method = OdeMethod::tsitouras;
+  /// A step is accepted when the root mean square over y of error / (absolute + relative |y|) is at
+  /// most 1.
+  double relative = 1e-6, absolute = 1e-8;
+  std::int64_t max_steps = 10000;  ///< Of all steps, accepted or not.
+  /// Takes max_steps turns of a loop, whether needed or not, so that reverse mode works; then few
+  /// should do. Without, the loop ends with the solution, and only forward mode works.
+  bool bounded = false;
+};
+
+struct OdeSolution {
+  Array y;         ///< [times, ...]; NaN where it was not reached.
+  Array steps;     ///< i32: steps that were accepted,
+  Array rejected;  ///< and that were not.
+  Array reached;   ///< The time where the solver stopped.
+};
+
+/// y at each of `times`, which increase, with steps as long as the tolerances allow: the times do
+/// not shorten them. Throws Error for tolerances that are not positive.
+OdeSolution solve_ode(const VectorField& f, const Array& start, const Array& times,
+                      const OdeOptions& options = {});
+
+/// The solution again. Throws Error when it did not reach the last time within the steps allowed,
+/// as happens for stiff equations, which these solvers are not for, and near singularities.
+const OdeSolution& checked(const OdeSolution& solution, const Array& times);
+
+}  // namespace sturnus
