@@ -128,48 +128,69 @@ Matrix normal_scores(MatrixView x) {
 
 using Complex = std::complex<double>;
 
-/// In place, without scaling; a power of two of values. Bits of the index are reversed first, then
-/// transforms of twice the length are made from pairs.
-void fourier(std::vector<Complex>& x) {
-  std::size_t n = x.size();
-  for (std::size_t i = 1, reversed = 0; i < n; ++i) {
-    std::size_t bit = n / 2;
-    for (; reversed & bit; bit /= 2) reversed ^= bit;
-    reversed ^= bit;
-    if (i < reversed) std::swap(x[i], x[reversed]);
-  }
-  std::vector<Complex> roots(n / 2);
-  for (std::size_t k = 0; k < roots.size(); ++k) {
-    roots[k] =
-        std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n));
-  }
-  for (std::size_t half = 1; half < n; half *= 2) {
-    for (std::size_t start = 0; start < n; start += 2 * half) {
+/// The Fourier transform of a power of two of values, in place and without scaling. Bits of the
+/// index are reversed first, then transforms of twice the length are made from pairs.
+class FourierTransform {
+ public:
+  explicit FourierTransform(std::size_t n) : roots_(n) {
+    for (std::size_t half = 1; half < n; half *= 2) {
       for (std::size_t k = 0; k < half; ++k) {
-        Complex even = x[start + k];
-        Complex odd = roots[k * (n / 2 / half)] * x[start + k + half];
-        x[start + k] = even + odd;
-        x[start + k + half] = even - odd;
+        roots_[half + k] =
+            std::polar(1.0, -std::numbers::pi * static_cast<double>(k) / static_cast<double>(half));
       }
     }
   }
-}
+
+  void operator()(std::vector<Complex>& x) const {
+    std::size_t n = roots_.size();
+    for (std::size_t i = 1, reversed = 0; i < n; ++i) {
+      std::size_t bit = n / 2;
+      for (; reversed & bit; bit /= 2) reversed ^= bit;
+      reversed ^= bit;
+      if (i < reversed) std::swap(x[i], x[reversed]);
+    }
+    for (std::size_t half = 1; half < n; half *= 2) {
+      for (std::size_t start = 0; start < n; start += 2 * half) {
+        for (std::size_t k = 0; k < half; ++k) {
+          Complex& low = x[start + k];
+          Complex& high = x[start + k + half];
+          Complex root = roots_[half + k];
+          // Written out: the operator also looks after infinities, which takes longer than this.
+          Complex odd(root.real() * high.real() - root.imag() * high.imag(),
+                      root.real() * high.imag() + root.imag() * high.real());
+          high = low - odd;
+          low += odd;
+        }
+      }
+    }
+  }
+
+ private:
+  std::vector<Complex> roots_;  // exp(-i pi k / half) at half + k
+};
 
 /// The mean over chains of their autocovariances: the transform of their mean power spectrum,
-/// padded with zeros so that ends do not meet.
+/// padded with zeros so that ends do not meet. Two chains go as real and imaginary part: the
+/// spectrum of both is the even part of that of the pair, and the even part is what becomes real.
 std::vector<double> mean_autocovariance(MatrixView x) {
   std::size_t padded = std::bit_ceil(2 * x.cols);
+  FourierTransform transform(padded);
   std::vector<Complex> power(padded);
-  std::vector<Complex> transform;
-  for (std::size_t chain = 0; chain < x.rows; ++chain) {
-    auto draws = x.row(chain);
-    double center = mean(draws);
-    transform.assign(padded, 0);
-    for (std::size_t i = 0; i < draws.size(); ++i) transform[i] = draws[i] - center;
-    fourier(transform);
-    for (std::size_t k = 0; k < padded; ++k) power[k] += std::norm(transform[k]);
+  std::vector<Complex> pair;
+  for (std::size_t chain = 0; chain < x.rows; chain += 2) {
+    pair.assign(padded, 0);
+    auto first = x.row(chain);
+    double center = mean(first);
+    for (std::size_t i = 0; i < x.cols; ++i) pair[i].real(first[i] - center);
+    if (chain + 1 < x.rows) {
+      auto second = x.row(chain + 1);
+      center = mean(second);
+      for (std::size_t i = 0; i < x.cols; ++i) pair[i].imag(second[i] - center);
+    }
+    transform(pair);
+    for (std::size_t k = 0; k < padded; ++k) power[k] += std::norm(pair[k]);
   }
-  fourier(power);  // symmetric, so forwards is backwards
+  transform(power);
   std::vector<double> covariance(x.cols);
   double scale = static_cast<double>(padded) * static_cast<double>(x.rows * x.cols);
   for (std::size_t lag = 0; lag < x.cols; ++lag) covariance[lag] = power[lag].real() / scale;

@@ -10,11 +10,14 @@
 //   all draws equal, or all on one side of a quantile: NaN, as posterior; ArviZ has ESS = draws
 //   R-hat of one chain: that of its halves, as posterior; ArviZ has NaN
 //   infinite draws: NaN, as posterior; ArviZ ranks them
-//   odd number of draws: R-hat folds at the median of the halves, as ArviZ and Stan; posterior at
-//     that of all draws
+//   odd number of draws: R-hat folds at the median of the halves, as ArviZ; posterior at that of
+//   all
+//     draws
 //   ess_sd: of (x - mean)^2, as ArviZ and as both use for mcse_sd; posterior has |x - mean|
-//   fewer than 12 draws, or neighbours that repel so that the first pair of lags is not positive:
-//     ESS = S log10(S), as ArviZ; posterior has S / 2, and NaN below 6 draws
+//   no pair of lags to sum, with fewer than 10 draws (posterior: 12) or neighbours that repel so
+//   that
+//     the first pair is not positive: ESS = S log10(S), as ArviZ; posterior has S / 2, and NaN
+//     below 6 draws
 //   halves of an odd number: Geyer's sum goes to the last pair of lags, as ArviZ; posterior's stops
 //     one pair earlier
 //   folded draws all equal: R-hat is that of the draws, as ArviZ; posterior has NaN
