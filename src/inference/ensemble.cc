@@ -201,8 +201,7 @@ struct Ensemble::Implementation {
   Array draw_points(const Key& key, const Member& members) const {
     const Collocation& c = options.collocation;
     auto draw = [&](const Key& k, const std::function<Array(const Array&)>& size_of_residual) {
-      return convert(collocation_points(c, problem.low, problem.high, k, size_of_residual),
-                     options.dtype);
+      return collocation_points(c, problem.low, problem.high, k, size_of_residual, options.dtype);
     };
     if (!c.per_member) {
       return draw(key, [&](const Array& points) {
@@ -363,6 +362,7 @@ struct Ensemble::Implementation {
     for (Arrays* memory : {&next.optimizer.mean, &next.optimizer.square}) {
       for (Array& a : *memory) a = choose(zeros_like(a), a);
     }
+    next.optimizer.steps = where(which, 0, state.optimizer.steps);
     next.diverged_at = where(which, -1, state.diverged_at);
     return next;
   }
@@ -372,9 +372,17 @@ struct Ensemble::Implementation {
     return jit([this](const EnsembleState& s, const Array& n) { return advance(s, n); },
                {.donate = {0}, .device = options.device});
   }
+  std::function<EnsembleState()> init_program =
+      jit([this] { return init(); }, {.device = options.device});
   std::function<EnsembleState(const EnsembleState&, const Array&)> polish_program =
       jit([this](const EnsembleState& s, const Array& n) { return polish(s, n); },
           {.device = options.device});
+  std::function<EnsembleState(const EnsembleState&, const Array&)> restart_program =
+      jit([this](const EnsembleState& s, const Array& which) { return restart(s, which); });
+  std::function<Array(const Member&, const Array&)> predict_program =
+      jit([this](const Member& members, const Array& x) { return values(members, x); });
+  std::function<LossTerms(const EnsembleState&)> loss_program =
+      jit([this](const EnsembleState& s) { return loss(s.members, s.points, s.iteration); });
   mutable std::once_flag traced;
   mutable std::optional<Compiled<EnsembleState, std::tuple<EnsembleState, Array>>> program;
   mutable CompileTime compile_time;
@@ -390,10 +398,7 @@ Ensemble::Ensemble(Problem problem, EnsembleOptions options) {
 const Problem& Ensemble::problem() const { return implementation_->problem; }
 const EnsembleOptions& Ensemble::options() const { return implementation_->options; }
 
-EnsembleState Ensemble::init() const {
-  return jit([this] { return implementation_->init(); },
-             {.device = implementation_->options.device})();
-}
+EnsembleState Ensemble::init() const { return implementation_->init_program(); }
 
 EnsembleState Ensemble::advance(EnsembleState state, std::int64_t iterations) const {
   if (iterations < 0) {
@@ -409,21 +414,15 @@ EnsembleState Ensemble::polish(const EnsembleState& state, std::int64_t steps) c
 }
 
 EnsembleState Ensemble::restart(const EnsembleState& state, const Array& which) const {
-  return jit([this](const EnsembleState& s, const Array& w) {
-    return implementation_->restart(s, w);
-  })(state, which);
+  return implementation_->restart_program(state, which);
 }
 
 Array Ensemble::predict(const EnsembleState& state, const Array& points) const {
-  return jit([this](const Member& members, const Array& x) {
-    return implementation_->values(members, x);
-  })(state.members, points);
+  return implementation_->predict_program(state.members, points);
 }
 
 LossTerms Ensemble::loss(const EnsembleState& state) const {
-  return jit([this](const EnsembleState& s) {
-    return implementation_->loss(s.members, s.points, s.iteration);
-  })(state);
+  return implementation_->loss_program(state);
 }
 
 Lowered Ensemble::lower() const {
