@@ -1,5 +1,6 @@
 #include <sturnus/functional/emitter.h>
 #include <sturnus/functional/evaluate.h>
+#include <sturnus/functional/platform_options.h>
 #include <sturnus/runtime/host_callback.h>
 #include <sturnus/runtime/log.h>
 
@@ -25,12 +26,8 @@ class Programs {
       if (auto found = programs_.find(key); found != programs_.end()) return found->second;
     }
     if (text.find(host_callback_target) != text.npos) check_host_callbacks(device.owner());
-    CompileOptions options;
+    CompileOptions options = platform_options(device.owner());
     options.device_assignment = {{device.id()}};
-    // Else the larger of 1 and NaN is 1.
-    if (device.owner().platform_name() == "cpu") {
-      options.xla_flags["xla_cpu_enable_fast_min_max"] = false;
-    }
     LoadedExecutable made = device.owner().compile(text, options);
     std::lock_guard lock(mutex_);
     return programs_.emplace(std::move(key), std::move(made)).first->second;

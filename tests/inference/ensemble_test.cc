@@ -501,6 +501,48 @@ TEST(Ensemble, AdvancesByOneExecutionOfOneProgram) {
   EXPECT_THAT(ensemble.lower().stablehlo(), HasSubstr("stablehlo.while"));
 }
 
+// ---------------------------------------------------------------------------- several devices
+
+TEST(Ensemble, OnSeveralDevicesHasTheResultsOfOne) {
+  for (bool per_member : {false, true}) {
+    EnsembleOptions options = small_oscillator(per_member ? "full" : "factorized");
+    options.members = 8;
+    options.dtype = DType::f64;
+    options.optimizer.clip_norm = 10;
+    options.collocation = {
+        .kind = Kind::sobol, .points = 8, .resample_every = 3, .per_member = per_member};
+    Ensemble one = oscillator(options);
+    EnsembleState expected = one.advance(one.init(), 7);
+    std::vector<Array> leaves = tree_leaves(expected);
+    for (std::int64_t devices : {2, 4}) {
+      options.devices = devices;
+      Ensemble several = oscillator(options);
+      // By parts, so that a state comes together and is cut again.
+      EnsembleState found = several.advance(several.advance(several.init(), 4), 3);
+      std::size_t i = 0;
+      for_each_leaf_with_path(found, [&](const std::string& path, const Array& leaf) {
+        SCOPED_TRACE(path + " on " + std::to_string(devices));
+        ASSERT_EQ(leaf.type(), leaves[i].type());
+        Doubles a = doubles(leaf), b = doubles(leaves[i++]);
+        for (std::size_t k = 0; k < a.size(); k++) {
+          ASSERT_NEAR(a[k], b[k], 1e-9 * (1 + std::abs(b[k])));
+        }
+      });
+      EXPECT_EQ(several.predict(found, linspace(0.0, 1.0, 3)).shape(), (Shape{8, 3}));
+    }
+  }
+}
+
+TEST(Ensemble, OnDevicesThatAreNotThereIsRefused) {
+  EnsembleOptions options = small_oscillator("none");
+  options.devices = 4;
+  EXPECT_THAT(error_of([&] { oscillator(options); }),
+              HasSubstr("Ensemble: 6 members on 4 devices. Give a number of devices that divides"));
+  options.members = options.devices = 500;
+  EXPECT_THAT(error_of([&] { oscillator(options).compile(); }),
+              HasSubstr("Ensemble: 500 devices from"));
+}
+
 TEST(Ensemble, SaysWhatIsWrong) {
   struct Bad {
     std::function<void(EnsembleOptions&)> spoil;
