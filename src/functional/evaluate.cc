@@ -1,5 +1,6 @@
 #include <sturnus/functional/emitter.h>
 #include <sturnus/functional/evaluate.h>
+#include <sturnus/functional/platform_options.h>
 #include <sturnus/runtime/host_callback.h>
 #include <sturnus/runtime/log.h>
 
@@ -9,10 +10,10 @@
 #include <unordered_map>
 
 namespace sturnus::internal {
-namespace {
 
-// What the environment variable XLA_FLAGS says comes first.
-void choose_cpu_flags(CompileOptions& options) {
+CompileOptions platform_options(const Client& client) {
+  CompileOptions options;
+  if (client.platform_name() != "cpu") return options;
   const char* given = std::getenv("XLA_FLAGS");
   auto choose = [&](const std::string& flag, XlaFlag value) {
     if (given == nullptr || std::strstr(given, flag.c_str()) == nullptr) {
@@ -23,7 +24,10 @@ void choose_cpu_flags(CompileOptions& options) {
   choose("xla_cpu_enable_fast_min_max", false);
   // LLVM's third level takes a third longer than its second, for programs that are no faster.
   choose("xla_backend_optimization_level", std::int64_t{2});
+  return options;
 }
+
+namespace {
 
 // Programs by their text and device: the text is canonical, so equal graphs share a program
 // whatever function made them.
@@ -41,9 +45,8 @@ class Programs {
       if (auto found = programs_.find(key); found != programs_.end()) return found->second;
     }
     if (text.find(host_callback_target) != text.npos) check_host_callbacks(device.owner());
-    CompileOptions options;
+    CompileOptions options = platform_options(device.owner());
     options.device_assignment = {{device.id()}};
-    if (device.owner().platform_name() == "cpu") choose_cpu_flags(options);
     LoadedExecutable made = device.owner().compile(text, options);
     std::lock_guard lock(mutex_);
     return programs_.emplace(std::move(key), std::move(made)).first->second;

@@ -1,3 +1,4 @@
+#include <sturnus/functional/doubles.h>
 #include <sturnus/inference/collocation.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
@@ -30,23 +31,21 @@ std::int64_t power_of(std::int64_t base, std::int64_t exponent) {
 
 // Points of the unit cube to the domain.
 Array scaled(const Array& unit, const std::vector<double>& low, const std::vector<double>& high) {
-  std::vector<float> offset, range;
-  for (std::size_t i = 0; i < low.size(); i++) {
-    offset.push_back(static_cast<float>(low[i]));
-    range.push_back(static_cast<float>(high[i] - low[i]));
-  }
-  if (low.size() == 1) return reshape(unit, {-1}) * range[0] + offset[0];
-  return unit * array(range) + array(offset);
+  if (low.size() == 1) return reshape(unit, {-1}) * (high[0] - low[0]) + low[0];
+  std::vector<double> range;
+  for (std::size_t i = 0; i < low.size(); i++) range.push_back(high[i] - low[i]);
+  Shape shape = {unit.shape()[1]};
+  return unit * array(range, shape, unit.dtype()) + array(low, shape, unit.dtype());
 }
 
-Array unit_grid(std::int64_t points, std::int64_t inputs) {
+Array unit_grid(std::int64_t points, std::int64_t inputs, DType dtype) {
   std::int64_t side = grid_side(points, inputs);
   Shape box(static_cast<std::size_t>(inputs), side);
   Arrays columns;
   for (std::size_t i = 0; i < box.size(); i++) {
     Shape along(box.size(), 1);
     along[i] = side;
-    Array line = reshape(linspace(0.0, 1.0, side), along);
+    Array line = reshape(linspace(Array(0.0, dtype), 1.0, side), along);
     columns.push_back(reshape(broadcast_to(line, box), {points}));
   }
   return stack(columns, 1);
@@ -77,18 +76,18 @@ void Collocation::check(std::int64_t inputs) const {
 
 Array collocation_points(const Collocation& collocation, const std::vector<double>& low,
                          const std::vector<double>& high, const Key& key,
-                         const std::function<Array(const Array&)>& residual) {
+                         const std::function<Array(const Array&)>& residual, DType dtype) {
   auto inputs = static_cast<std::int64_t>(low.size());
   auto draw = [&](const Key& k, std::int64_t count) {
-    return scaled(uniform(k, {count, inputs}), low, high);
+    return scaled(uniform(k, {count, inputs}, 0.0, 1.0, dtype), low, high);
   };
   switch (collocation.kind) {
     case Collocation::Kind::grid:
-      return scaled(unit_grid(collocation.points, inputs), low, high);
+      return scaled(unit_grid(collocation.points, inputs, dtype), low, high);
     case Collocation::Kind::uniform:
       return draw(key, collocation.points);
     case Collocation::Kind::sobol:
-      return scaled(sobol(key, collocation.points, inputs), low, high);
+      return scaled(sobol(key, collocation.points, inputs, {.dtype = dtype}), low, high);
     case Collocation::Kind::adaptive: {
       auto [for_points, for_choice] = split(key);
       Array candidates = draw(for_points, collocation.candidates);
@@ -97,7 +96,7 @@ Array collocation_points(const Collocation& collocation, const std::vector<doubl
       Array weight = pow(size / maximum(max(size), 1e-30), collocation.power);
       weight = weight / maximum(mean(weight), 1e-30) + 1.0;
       // The largest of log weights plus Gumbel numbers: a sample without repetition.
-      Array rank = log(weight) + gumbel(for_choice, {collocation.candidates});
+      Array rank = log(weight) + gumbel(for_choice, {collocation.candidates}, dtype);
       return take(candidates, top_k(rank, collocation.points).second, 0);
     }
   }

@@ -33,9 +33,11 @@ struct Collocation {
 };
 
 /// Points between `low` and `high`, one bound per input: [points] for one input, else [points,
-/// inputs]. `residual` gives |r| at points of that shape, [points]; only adaptive points ask it.
+/// inputs], of the given element type. `residual` gives |r| at points of that shape and type,
+/// [points]; only adaptive points ask it.
 Array collocation_points(const Collocation& collocation, const std::vector<double>& low,
                          const std::vector<double>& high, const Key& key,
-                         const std::function<Array(const Array& points)>& residual);
+                         const std::function<Array(const Array& points)>& residual,
+                         DType dtype = DType::f32);
 
 }  // namespace sturnus

@@ -3,6 +3,7 @@
 #include <sturnus/functional/grad.h>
 #include <sturnus/functional/jacobian.h>
 #include <sturnus/functional/jit.h>
+#include <sturnus/functional/sharded_program.h>
 #include <sturnus/functional/vmap.h>
 #include <sturnus/inference/ensemble.h>
 #include <sturnus/ops/arithmetic.h>
@@ -61,6 +62,11 @@ void check(const EnsembleOptions& options, const Problem& problem) {
   if (options.dtype != DType::f32 && options.dtype != DType::f64) {
     throw Error("Ensemble: element type " + std::string(name_of(options.dtype)) +
                 ". Use f32 or f64");
+  }
+  if (options.devices < 1 || options.members % options.devices != 0) {
+    throw Error("Ensemble: " + std::to_string(options.members) + " members on " +
+                std::to_string(options.devices) +
+                " devices. Give a number of devices that divides the number of members");
   }
   options.network.check();
   options.collocation.check(problem.inputs());
@@ -201,8 +207,7 @@ struct Ensemble::Implementation {
   Array draw_points(const Key& key, const Member& members) const {
     const Collocation& c = options.collocation;
     auto draw = [&](const Key& k, const std::function<Array(const Array&)>& size_of_residual) {
-      return convert(collocation_points(c, problem.low, problem.high, k, size_of_residual),
-                     options.dtype);
+      return collocation_points(c, problem.low, problem.high, k, size_of_residual, options.dtype);
     };
     if (!c.per_member) {
       return draw(key, [&](const Array& points) {
@@ -363,20 +368,62 @@ struct Ensemble::Implementation {
     for (Arrays* memory : {&next.optimizer.mean, &next.optimizer.square}) {
       for (Array& a : *memory) a = choose(zeros_like(a), a);
     }
+    next.optimizer.steps = where(which, 0, state.optimizer.steps);
     next.diverged_at = where(which, -1, state.diverged_at);
     return next;
   }
 
+  // --- Several devices
+  std::vector<Device> devices() const {
+    Device first = options.device ? *options.device : default_device();
+    std::vector<Device> result;
+    for (const Device& device : first.owner().addressable_devices()) {
+      bool wanted = device == first || !result.empty();
+      if (wanted && std::ssize(result) < options.devices) result.push_back(device);
+    }
+    if (std::ssize(result) < options.devices) {
+      throw Error("Ensemble: " + std::to_string(options.devices) + " devices from " +
+                  std::string(first.description().text) + " on, but there are " +
+                  std::to_string(result.size()));
+    }
+    return result;
+  }
+  /// Which arrays of a state have an axis of members in front.
+  internal::Mask by_member(const EnsembleState& state) const {
+    internal::Mask result;
+    auto add = [&](const auto& part, bool has_members) {
+      for_each_leaf(part, [&](const Array&) { result.push_back(has_members); });
+    };
+    add(state.members, true);
+    add(state.optimizer, true);
+    add(state.iteration, false);
+    add(state.key, false);
+    add(state.points, options.collocation.per_member);
+    add(state.loss, true);
+    add(state.diverged_at, true);
+    return result;
+  }
+
   // --- Compiled, once each
   auto training_program() const {
+    std::vector<int> donate;
+    if (options.devices == 1) donate = {0};  // among several a state is cut into parts first
     return jit([this](const EnsembleState& s, const Array& n) { return advance(s, n); },
-               {.donate = {0}, .device = options.device});
+               {.donate = donate, .device = options.device});
   }
+  std::function<EnsembleState()> init_program =
+      jit([this] { return init(); }, {.device = options.device});
   std::function<EnsembleState(const EnsembleState&, const Array&)> polish_program =
       jit([this](const EnsembleState& s, const Array& n) { return polish(s, n); },
           {.device = options.device});
+  std::function<EnsembleState(const EnsembleState&, const Array&)> restart_program =
+      jit([this](const EnsembleState& s, const Array& which) { return restart(s, which); });
+  std::function<Array(const Member&, const Array&)> predict_program =
+      jit([this](const Member& members, const Array& x) { return values(members, x); });
+  std::function<LossTerms(const EnsembleState&)> loss_program =
+      jit([this](const EnsembleState& s) { return loss(s.members, s.points, s.iteration); });
   mutable std::once_flag traced;
-  mutable std::optional<Compiled<EnsembleState, std::tuple<EnsembleState, Array>>> program;
+  mutable std::function<EnsembleState(const EnsembleState&, const Array&)> program;
   mutable CompileTime compile_time;
 };
 
@@ -390,10 +437,7 @@ Ensemble::Ensemble(Problem problem, EnsembleOptions options) {
 const Problem& Ensemble::problem() const { return implementation_->problem; }
 const EnsembleOptions& Ensemble::options() const { return implementation_->options; }
 
-EnsembleState Ensemble::init() const {
-  return jit([this] { return implementation_->init(); },
-             {.device = implementation_->options.device})();
-}
+EnsembleState Ensemble::init() const { return implementation_->init_program(); }
 
 EnsembleState Ensemble::advance(EnsembleState state, std::int64_t iterations) const {
   if (iterations < 0) {
@@ -401,7 +445,7 @@ EnsembleState Ensemble::advance(EnsembleState state, std::int64_t iterations) co
                 " iterations. Give a number that is not negative");
   }
   compile();
-  return (*implementation_->program)(state, Array(iterations));
+  return implementation_->program(state, Array(iterations));
 }
 
 EnsembleState Ensemble::polish(const EnsembleState& state, std::int64_t steps) const {
@@ -409,21 +453,15 @@ EnsembleState Ensemble::polish(const EnsembleState& state, std::int64_t steps) c
 }
 
 EnsembleState Ensemble::restart(const EnsembleState& state, const Array& which) const {
-  return jit([this](const EnsembleState& s, const Array& w) {
-    return implementation_->restart(s, w);
-  })(state, which);
+  return implementation_->restart_program(state, which);
 }
 
 Array Ensemble::predict(const EnsembleState& state, const Array& points) const {
-  return jit([this](const Member& members, const Array& x) {
-    return implementation_->values(members, x);
-  })(state.members, points);
+  return implementation_->predict_program(state.members, points);
 }
 
 LossTerms Ensemble::loss(const EnsembleState& state) const {
-  return jit([this](const EnsembleState& s) {
-    return implementation_->loss(s.members, s.points, s.iteration);
-  })(state);
+  return implementation_->loss_program(state);
 }
 
 Lowered Ensemble::lower() const {
@@ -439,7 +477,19 @@ Ensemble::CompileTime Ensemble::compile() const {
     EnsembleState like = eval_shape([&] { return self.init(); });
     Lowered lowered = self.training_program().lower(like, Array(1));
     auto between = std::chrono::steady_clock::now();
-    self.program.emplace(lowered.compile(self.options.device), like);
+    if (self.options.devices == 1) {
+      self.program = Compiled<EnsembleState, std::tuple<EnsembleState, Array>>(
+          lowered.compile(self.options.device), like);
+    } else {
+      Cut cut = {self.by_member(like), self.by_member(like)};
+      cut.arguments.push_back(false);  // the number of iterations
+      self.program = [like, program = ShardedProgram(lowered, self.devices(), cut)](
+                         const EnsembleState& state, const Array& iterations) {
+        Arrays arguments = tree_leaves(state);
+        arguments.push_back(iterations);
+        return internal::with_leaves(like, program.run(arguments));
+      };
+    }
     std::chrono::duration<double> to_lower = between - start;
     std::chrono::duration<double> to_compile = std::chrono::steady_clock::now() - between;
     self.compile_time = {to_lower.count(), to_compile.count()};

@@ -38,6 +38,9 @@ struct EnsembleOptions {
   /// f64 costs about twice the time.
   DType dtype = DType::f32;
   std::optional<Device> device = {};
+  /// Members are spread over so many devices, `device` (or the default one) and those after it; the
+  /// results are the same to rounding. A divisor of `members`.
+  std::int64_t devices = 1;
 };
 
 /// One network and its parameters of the equation; of an ensemble, with an axis of members in

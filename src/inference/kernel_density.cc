@@ -1,4 +1,5 @@
 #include <sturnus/functional/control_flow.h>
+#include <sturnus/functional/doubles.h>
 #include <sturnus/inference/kernel_density.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
@@ -24,7 +25,15 @@ constexpr std::int64_t all_pairs_up_to = 200;
 // Kernel values that one block may hold.
 constexpr std::int64_t block_budget = 1 << 20;
 
-std::int64_t pair_count(std::int64_t n) { return n * (n - 1) / 2; }
+// How many members are finite in each row: i32[rows].
+Array finite_count(const Array& x) { return sum(convert(is_finite(x), DType::i32), 1); }
+
+// The rank of the lower median among all pairs of so many members; -1 where there is no pair. In
+// i32 up to 65,000 members.
+Array median_rank(const Array& count) {
+  Array pairs = shift_right(count, 1) * ((count - 1) | 1);
+  return shift_right_arithmetic(pairs - 1, 1);
+}
 
 Array median_of_pairs(const Array& x) {
   std::int64_t n = x.shape()[1];
@@ -35,20 +44,23 @@ Array median_of_pairs(const Array& x) {
       second.push_back(j);
     }
   }
+  // Of members that are not finite distances are infinite or NaN, and rank last.
   Array distance = abs(take(x, array(first), 1) - take(x, array(second), 1));
-  return order_statistic(distance, (pair_count(n) - 1) / 2, 1);
+  Array rank = median_rank(finite_count(x));
+  return where(rank >= 0, order_statistic(distance, rank, 1), 0.0);
 }
 
 // The answer's bits are found from the highest to the lowest. How many pairs are nearer than a
 // candidate is counted on sorted members, where those near to i are neighbours: by bisection.
 Array median_by_counting(const Array& x) {
   std::int64_t n = x.shape()[1];
-  // In i32 up to 65,000 members.
-  auto rank = static_cast<int>((pair_count(n) - 1) / 2);
+  Array count = finite_count(x), rank = median_rank(count);
+  count = expand_dims(count, 1);
   bool wide = x.dtype() == DType::f64;
   DType real = wide ? DType::f64 : DType::f32, whole = wide ? DType::i64 : DType::i32;
   int highest = wide ? 62 : 30;
-  Array sorted = sort(convert(x, real), 1);
+  double infinity = std::numeric_limits<double>::infinity();
+  Array sorted = sort(where(is_finite(x), convert(x, real), infinity), 1);
   Array own = broadcast_to(arange(n), x.shape());
   int halvings = 1;
   while ((std::int64_t{1} << halvings) <= n) halvings++;
@@ -59,7 +71,7 @@ Array median_by_counting(const Array& x) {
     for (int k = halvings - 1; k >= 0; k--) {
       Array trial = end + static_cast<int>(std::int64_t{1} << k);
       Array there = take_along_axis(sorted, minimum(trial, n) - 1, 1);
-      end = where((trial <= n) & (there - sorted < distance), trial, end);
+      end = where((trial <= count) & (there - sorted < distance), trial, end);
     }
     return end;
   };
@@ -92,19 +104,36 @@ Array finite_stddev(const Array& x) {
   return sqrt(sum(square(where(fine, x - mean, 0.0)) / count, 1));
 }
 
+// f of the number of members that are finite in each row, at least 2.
+template <class F>
+Array of_finite_count(const Array& x, const F& f) {
+  std::vector<double> table;
+  for (std::int64_t n = 0; n <= x.shape()[1]; n++) {
+    table.push_back(f(static_cast<double>(std::max<std::int64_t>(n, 2))));
+  }
+  auto size = static_cast<std::int64_t>(table.size());
+  return take(array(table, {size}, x.dtype()), finite_count(x));
+}
+
 Array bandwidth_of_rows(const Array& x, Bandwidth bandwidth, std::int64_t dimensions) {
-  auto median = [&] { return median_of_rows(far_if_not_finite(x)) + 1e-7; };
-  auto sd = [&] { return finite_stddev(x) + 1e-7; };
-  auto n = static_cast<double>(x.shape()[1]), d = static_cast<double>(dimensions);
+  auto d = static_cast<double>(dimensions);
+  auto median = [&](double scale) {
+    auto factor = [&](double n) { return scale / std::sqrt(std::log(n)); };
+    return (median_of_rows(x) + 1e-7) * of_finite_count(x, factor);
+  };
+  auto sd = [&](double scale) {
+    auto factor = [&](double n) { return std::pow(scale / n, 1 / (d + 4)); };
+    return (finite_stddev(x) + 1e-7) * of_finite_count(x, factor);
+  };
   switch (bandwidth) {
     case Bandwidth::median:
-      return median() / std::sqrt(std::log(n));
+      return median(1);
     case Bandwidth::scaled_median:
-      return median() * std::sqrt(d / std::log(n));
+      return median(std::sqrt(d));
     case Bandwidth::silverman:
-      return sd() * std::pow(4 / (d + 2) / n, 1 / (d + 4));
+      return sd(4 / (d + 2));
     case Bandwidth::scott:
-      return sd() * std::pow(n, -1 / (d + 4));
+      return sd(1);
   }
   throw Error("kernel_bandwidth: no such rule");
 }

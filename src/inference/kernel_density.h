@@ -8,11 +8,12 @@
 namespace sturnus {
 
 /// How wide the kernels are, along each of d dimensions of n members. Every rule is detached: no
-/// derivative goes through it.
+/// derivative goes through it. Members that are not finite do not count, neither in n; where fewer
+/// than 2 are finite, n is 2 and medians are 0.
 ///   median         lower median of |x_i - x_j| + 1e-7, i < j, over sqrt(ln n): the published one
 ///   scaled_median  the same times sqrt(d): a kernel of all d dimensions together then sees
 ///                  neighbours, where otherwise it sees only itself
-///   silverman      sd (4 / (d + 2) / n)^(1 / (d + 4)), with sd that of the finite ones + 1e-7
+///   silverman      sd (4 / (d + 2) / n)^(1 / (d + 4)), with sd the standard deviation + 1e-7
 ///   scott          sd n^(-1 / (d + 4))
 enum class Bandwidth { median, scaled_median, silverman, scott };
 

@@ -16,7 +16,7 @@ namespace {
 // All that a member has of x in one row.
 Array rows(const Array& x) { return reshape(x, {x.shape()[0], -1}); }
 
-// One factor per member, as wide as x.
+// One factor per member, to be multiplied with x.
 Array of_members(const Array& factor, const Array& x) {
   Shape shape(static_cast<std::size_t>(x.rank()), 1);
   shape[0] = x.shape()[0];
@@ -68,6 +68,7 @@ OptimizerState Optimizer::init(const Arrays& parameters) const {
   OptimizerState state;
   if (method != Method::sgd || momentum > 0) state.mean = zeros_like_all(parameters);
   if (method != Method::sgd) state.square = zeros_like_all(parameters);
+  state.steps = zeros({parameters.empty() ? 0 : parameters.front().shape()[0]}, DType::i32);
   return state;
 }
 
@@ -76,12 +77,13 @@ Optimizer::Step Optimizer::step(const Arrays& parameters, const Arrays& gradient
   Arrays g = clip_norm ? clipped(gradients, *clip_norm) : gradients;
   DType dtype = parameters.empty() ? DType::f32 : parameters.front().dtype();
   Array r = rate.at(iteration, dtype);
-  Array t = convert(iteration + 1, dtype);
-  // Both corrections in two numbers: r m / c1 / (sqrt(v / c2) + eps) =
+  Step next;
+  next.state.steps = state.steps + 1;
+  Array t = convert(next.state.steps, dtype);
+  // Both corrections in two numbers for each member: r m / c1 / (sqrt(v / c2) + eps) =
   // (r sqrt(c2) / c1) m / (sqrt(v) + eps sqrt(c2)).
   Array root = sqrt(one_minus_power(beta2, t));
   Array scale = r * root / one_minus_power(beta1, t), floor = epsilon * root;
-  Step next;
   for (std::size_t i = 0; i < parameters.size(); i++) {
     const Array& p = parameters[i];
     bool decay_in_gradient = weight_decay > 0 && method != Method::adamw;
@@ -93,7 +95,8 @@ Optimizer::Step Optimizer::step(const Arrays& parameters, const Arrays& gradient
     } else {
       next.state.mean.push_back(beta1 * state.mean[i] + (1 - beta1) * d);
       next.state.square.push_back(beta2 * state.square[i] + (1 - beta2) * square(d));
-      moved = p - scale * next.state.mean[i] / (sqrt(next.state.square[i]) + floor);
+      moved = p - of_members(scale, p) * next.state.mean[i] /
+                      (sqrt(next.state.square[i]) + of_members(floor, p));
       if (weight_decay > 0 && method == Method::adamw) moved = moved - r * weight_decay * p;
     }
     next.parameters.push_back(moved);

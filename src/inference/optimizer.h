@@ -8,12 +8,14 @@
 
 namespace sturnus {
 
-/// What an optimiser remembers: running means of the gradient and of its square, as long as needed.
+/// What an optimiser remembers: running means of the gradient and of its square, as long as needed,
+/// and how many steps each member has taken: i32[members].
 struct OptimizerState {
   Arrays mean, square;
+  Array steps;
 };
 
-/// Descent along gradients g, with rate r at iteration t:
+/// Descent along gradients g, with rate r, in a member's step t = 1, 2, ...:
 ///   sgd    m = momentum m + g;  p -= r m
 ///   adam   m, v running means of g and g^2;  p -= r m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) +
 ///          epsilon), where g includes weight_decay p
@@ -38,7 +40,7 @@ struct Optimizer {
     Arrays parameters;
     OptimizerState state;
   };
-  /// One step from the gradients, at iteration 0, 1, ...: an i32 scalar.
+  /// One step from the gradients, with the rate of iteration 0, 1, ...: an i32 scalar.
   Step step(const Arrays& parameters, const Arrays& gradients, const OptimizerState& state,
             const Array& iteration) const;
 };

@@ -21,7 +21,8 @@ class Prior {
   static Prior uniform(double low, double high, double width = 0);
   /// Normal. Throws Error unless sd > 0.
   static Prior normal(double mean, double sd);
-  /// exp of a normal number; below 0 a wall 1000 min(0, x)^2. Throws Error unless sd > 0.
+  /// exp of a normal number; flat below 1e-6, and below 0 a wall 1000 min(0, x)^2. Throws Error
+  /// unless sd > 0.
   static Prior log_normal(double mean, double sd);
   /// Any density, by its logarithm.
   static Prior density(std::function<Array(const Array& x)> log_density);

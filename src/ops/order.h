@@ -22,6 +22,9 @@ std::pair<Array, Array> top_k(Operand x, std::int64_t k);
 /// The element of rank k along an axis, which disappears: 0 is the smallest. Found without sorting
 /// where that is faster. Where several are equal to it the derivative is shared.
 Array order_statistic(Operand x, std::int64_t k, int axis = -1);
+/// The same with a rank for each row: integers of the shape of the result. Ranks beyond the ends
+/// count as the ends. Throws ShapeError for another shape, or when there is no element.
+Array order_statistic(Operand x, const Array& k, int axis = -1);
 
 /// Between two elements: their weighted mean, the lower, the higher, or the nearer one (the one of
 /// even rank when both are equally near).

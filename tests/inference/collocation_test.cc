@@ -43,6 +43,32 @@ TEST(Collocation, GridOfOneInputIsEquispacedWithItsEnds) {
   }
 }
 
+// Points of f64 are not numbers of f32.
+TEST(Collocation, PointsHaveTheResolutionOfTheirType) {
+  for (Kind kind : {Kind::grid, Kind::uniform, Kind::sobol, Kind::adaptive}) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    Collocation collocation = {.kind = kind, .points = 49, .candidates = 200};
+    for (Doubles high : {Doubles{1.3}, Doubles{1.3, 2.7}}) {
+      Doubles low(high.size(), 0.1);
+      auto residual = [&](const Array& x) { return high.size() == 1 ? x : x(Slice{}, 0); };
+      auto draw = jit([&](const Key& k) {
+        return collocation_points(collocation, low, high, k, residual, DType::f64);
+      });
+      Array points = draw(key(1));
+      EXPECT_EQ(points.dtype(), DType::f64);
+      Doubles values = doubles(points);
+      auto coarse = std::count_if(values.begin(), values.end(), [](double x) {
+        return x == static_cast<double>(static_cast<float>(x));
+      });
+      EXPECT_LE(coarse, 7);  // of a grid, where one coordinate is 1/2
+      if (kind != Kind::grid || high.size() > 1) continue;
+      for (std::size_t i = 0; i < 49; i++) {
+        EXPECT_NEAR(values[i], 0.1 + 1.2 * static_cast<double>(i) / 48, 1e-15);
+      }
+    }
+  }
+}
+
 TEST(Collocation, GridOfSeveralInputsIsAProduct) {
   Array plane = points_of({.points = 25}, {0, -1}, {2, 3});
   EXPECT_EQ(plane.shape(), (Shape{25, 2}));

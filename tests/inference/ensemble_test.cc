@@ -4,6 +4,7 @@
 #include <sturnus/functional/tree.h>
 #include <sturnus/inference/ensemble.h>
 #include <sturnus/inference/published.h>
+#include <sturnus/ops/creation.h>
 #include <sturnus/ops/subscript.h>
 #include <sturnus/ops/transcendental.h>
 #include <sturnus/runtime/plugin.h>
@@ -165,6 +166,102 @@ TEST(Ensemble, LowersItsLossAndKeepsMembersApart) {
   }
 }
 
+TEST(Ensemble, TracesEachProgramOnce) {
+  int residuals = 0, values = 0;
+  Problem problem = published_problem(Experiment::oscillator);
+  problem.equation = [&](const Field& f, const Array& t, const Array& p) {
+    residuals++;
+    return f(t) * p[0];
+  };
+  EnsembleOptions options = small_oscillator("none");
+  options.network.constraint = [&](const Array& f, const Array&) {
+    values++;
+    return f;
+  };
+  options.collocation = {.kind = Kind::adaptive, .points = 8, .candidates = 16};
+  Ensemble ensemble(problem, options);
+  Array points = linspace(0.0, 1.0, 5), lost = array(std::vector<bool>(6, true));
+  int traced[2];
+  for (int pass : {0, 1}) {
+    EnsembleState state = ensemble.restart(ensemble.init(), lost);
+    ensemble.predict(state, points);
+    ensemble.loss(state);
+    ensemble.polish(state, 1);
+    ensemble.advance(state, 1);
+    traced[pass] = residuals + values;
+  }
+  EXPECT_GT(residuals, 0);
+  EXPECT_GT(values, 0);
+  EXPECT_EQ(traced[0], traced[1]);
+}
+
+TEST(Ensemble, PolishLowersEveryLossAndLeavesLostMembersAlone) {
+  EnsembleOptions options = small_oscillator("none");
+  options.dtype = DType::f64;
+  Ensemble ensemble = oscillator(options);
+  EnsembleState state = ensemble.advance(ensemble.init(), 20);
+  Doubles lambda = doubles(state.members.lambda);
+  lambda[2 * 3] = std::nan("");
+  state.members.lambda = device_array(lambda, {6, 2});
+  auto totals = [&](const EnsembleState& s) {
+    LossTerms terms = ensemble.loss(s);
+    return doubles(terms.data + terms.residual + terms.prior + terms.repulsion);
+  };
+  Doubles before = totals(state);
+  EnsembleState polished = ensemble.polish(state, 200);
+  EXPECT_EQ(polished.iteration.item<std::int32_t>(), 220);
+  Doubles after = totals(polished),
+          reported = doubles(polished.loss.data + polished.loss.residual + polished.loss.prior);
+  EnsembleState again = ensemble.polish(polished, 100);
+  Doubles last = totals(again);
+  for (std::size_t i = 0; i < 6; i++) {
+    if (i == 3) {
+      EXPECT_TRUE(std::isnan(after[i]));
+      continue;
+    }
+    EXPECT_LT(after[i], before[i]);
+    EXPECT_NEAR(reported[i], after[i], 1e-12 * after[i]);
+    EXPECT_LE(last[i], after[i]);
+  }
+  Array weights = state.members.network[0].w, kept = polished.members.network[0].w;
+  std::size_t own = doubles(weights).size() / 6;
+  for (std::size_t i = 3 * own; i < 4 * own; i++) EXPECT_EQ(doubles(kept)[i], doubles(weights)[i]);
+  EXPECT_EQ(bytes_of(ensemble.polish(polished, 0).members.lambda),
+            bytes_of(polished.members.lambda));
+}
+
+TEST(Ensemble, PolishWithRepulsionKeepsMembersApart) {
+  EnsembleOptions options = small_options(Experiment::exponential, "full");
+  options.network.hidden = {3};
+  options.dtype = DType::f64;
+  Ensemble ensemble(published_problem(Experiment::exponential), options);
+  EnsembleState state = ensemble.polish(ensemble.advance(ensemble.init(), 300), 100);
+  Doubles lambda = doubles(state.members.lambda);
+  std::sort(lambda.begin(), lambda.end());
+  for (std::size_t i = 1; i < lambda.size(); i++) EXPECT_GT(lambda[i] - lambda[i - 1], 1e-5);
+  EXPECT_TRUE(is_finite(state.loss.repulsion));
+}
+
+// Their bandwidth is that of no distance at all: they do not part, and nothing is divided by 0.
+TEST(Ensemble, OfIdenticalMembersTrainsAsOne) {
+  for (const char* variant : {"joint", "full"}) {
+    Ensemble ensemble = oscillator(small_oscillator(variant));
+    EnsembleState state = ensemble.init();
+    state.members = tree_map(
+        [](const Array& leaf) {
+          Doubles values = doubles(leaf);
+          std::size_t own = values.size() / 6;
+          for (std::size_t i = own; i < values.size(); i++) values[i] = values[i - own];
+          return device_array(values, leaf.shape(), DType::f32);
+        },
+        state.members);
+    state = ensemble.advance(state, 10);
+    EXPECT_EQ(doubles(state.diverged_at), Doubles(6, -1));
+    Doubles lambda = doubles(state.members.lambda);
+    for (std::size_t i = 2; i < lambda.size(); i++) EXPECT_NEAR(lambda[i], lambda[i - 2], 1e-5);
+  }
+}
+
 TEST(Ensemble, OfOneMemberTrainsWithoutRepulsion) {
   EnsembleOptions options = small_oscillator("none");
   options.members = 1;
@@ -267,7 +364,20 @@ TEST(Ensemble, BeginsMembersAnew) {
     for (std::size_t i = own; i < 2 * own; i++) EXPECT_EQ(rows[i], 0);
     EXPECT_NE(rows[0], 0);
   }
-  EnsembleState later = ensemble.advance(again, 20);
+  // The first step of Adam, which knows one gradient only: as long as the rate in every direction.
+  EXPECT_EQ(doubles(again.optimizer.steps), (Doubles{12, 0, 12, 12, 12, 12}));
+  std::vector<Doubles> begun;
+  for (const Array& leaf : after) begun.push_back(doubles(leaf));
+  EnsembleState moved = ensemble.advance(again, 1);
+  std::vector<Array> next = tree_leaves(moved.members);
+  for (std::size_t a = 0; a < next.size(); a++) {
+    Doubles is = doubles(next[a]);
+    std::size_t own = is.size() / 6;
+    for (std::size_t i = own; i < 2 * own; i++) {
+      EXPECT_NEAR(std::abs(is[i] - begun[a][i]), 0.01, 1e-5);
+    }
+  }
+  EnsembleState later = ensemble.advance(moved, 19);
   EXPECT_EQ(doubles(later.diverged_at), Doubles(6, -1));
   EXPECT_TRUE(is_finite(later.members.lambda));
 }
@@ -389,6 +499,48 @@ TEST(Ensemble, AdvancesByOneExecutionOfOneProgram) {
   EXPECT_EQ(state.iteration.item<std::int32_t>(), 1011);
   EXPECT_GT(traffic.to_host, 0);  // the count counts
   EXPECT_THAT(ensemble.lower().stablehlo(), HasSubstr("stablehlo.while"));
+}
+
+// ---------------------------------------------------------------------------- several devices
+
+TEST(Ensemble, OnSeveralDevicesHasTheResultsOfOne) {
+  for (bool per_member : {false, true}) {
+    EnsembleOptions options = small_oscillator(per_member ? "full" : "factorized");
+    options.members = 8;
+    options.dtype = DType::f64;
+    options.optimizer.clip_norm = 10;
+    options.collocation = {
+        .kind = Kind::sobol, .points = 8, .resample_every = 3, .per_member = per_member};
+    Ensemble one = oscillator(options);
+    EnsembleState expected = one.advance(one.init(), 7);
+    std::vector<Array> leaves = tree_leaves(expected);
+    for (std::int64_t devices : {2, 4}) {
+      options.devices = devices;
+      Ensemble several = oscillator(options);
+      // By parts, so that a state comes together and is cut again.
+      EnsembleState found = several.advance(several.advance(several.init(), 4), 3);
+      std::size_t i = 0;
+      for_each_leaf_with_path(found, [&](const std::string& path, const Array& leaf) {
+        SCOPED_TRACE(path + " on " + std::to_string(devices));
+        ASSERT_EQ(leaf.type(), leaves[i].type());
+        Doubles a = doubles(leaf), b = doubles(leaves[i++]);
+        for (std::size_t k = 0; k < a.size(); k++) {
+          ASSERT_NEAR(a[k], b[k], 1e-9 * (1 + std::abs(b[k])));
+        }
+      });
+      EXPECT_EQ(several.predict(found, linspace(0.0, 1.0, 3)).shape(), (Shape{8, 3}));
+    }
+  }
+}
+
+TEST(Ensemble, OnDevicesThatAreNotThereIsRefused) {
+  EnsembleOptions options = small_oscillator("none");
+  options.devices = 4;
+  EXPECT_THAT(error_of([&] { oscillator(options); }),
+              HasSubstr("Ensemble: 6 members on 4 devices. Give a number of devices that divides"));
+  options.members = options.devices = 500;
+  EXPECT_THAT(error_of([&] { oscillator(options).compile(); }),
+              HasSubstr("Ensemble: 500 devices from"));
 }
 
 TEST(Ensemble, SaysWhatIsWrong) {

@@ -17,8 +17,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr double far_away = 1e15;  // where members that are not finite are taken to be
-
 // Members in rows, as plain numbers.
 struct Members {
   std::size_t n, d;
@@ -35,15 +33,17 @@ Members random_members(std::size_t n, std::size_t d, unsigned seed) {
   return {n, d, random_numbers(n * d, seed)};
 }
 
-// In the arithmetic of Real, so that the answer is the same to the bit.
+// Of members that are finite, in the arithmetic of Real, so that the answer is the same to the bit.
 template <class Real>
 double lower_median(const Members& x, std::size_t k) {
   std::vector<Real> distances;
   for (std::size_t i = 0; i < x.n; i++) {
     for (std::size_t j = i + 1; j < x.n; j++) {
+      if (!std::isfinite(x.at(i, k)) || !std::isfinite(x.at(j, k))) continue;
       distances.push_back(std::abs(static_cast<Real>(x.at(i, k)) - static_cast<Real>(x.at(j, k))));
     }
   }
+  if (distances.empty()) return 0;
   std::sort(distances.begin(), distances.end());
   return static_cast<double>(distances[(distances.size() - 1) / 2]);
 }
@@ -60,14 +60,14 @@ double finite_sd(const Members& x, std::size_t k) {
 }
 
 double bandwidth_of(const Members& x, std::size_t k, Bandwidth rule, double spanned) {
-  auto n = static_cast<double>(x.n);
-  Members moved = x;
-  for (double& value : moved.values) value = std::isfinite(value) ? value : far_away;
+  double n = 0;
+  for (std::size_t i = 0; i < x.n; i++) n += std::isfinite(x.at(i, k));
+  n = std::max(n, 2.0);
   switch (rule) {
     case Bandwidth::median:
-      return (lower_median<double>(moved, k) + 1e-7) / std::sqrt(std::log(n));
+      return (lower_median<double>(x, k) + 1e-7) / std::sqrt(std::log(n));
     case Bandwidth::scaled_median:
-      return (lower_median<double>(moved, k) + 1e-7) / std::sqrt(std::log(n)) * std::sqrt(spanned);
+      return (lower_median<double>(x, k) + 1e-7) / std::sqrt(std::log(n)) * std::sqrt(spanned);
     case Bandwidth::silverman:
       return (finite_sd(x, k) + 1e-7) * std::pow(4 / ((spanned + 2) * n), 1 / (spanned + 4));
     case Bandwidth::scott:
@@ -376,6 +376,55 @@ TEST(LogDensity, OfOthersIsFiniteWhenMembersAreNot) {
   x.at(5, 0) = inf;
   x.at(5, 1) = -inf;
   expect_oracle(all_cases(4), x, DType::f32, 3e-5);
+}
+
+// However many are lost: the others have the bandwidth and the density that they would have alone.
+// Up to 200 members all pairs are looked at, for 250 they are counted.
+TEST(LogDensity, MembersThatAreNotFiniteDoNotCount) {
+  double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  const Doubles lost_values = {nan, inf, -inf};
+  for (std::size_t n : {10, 250}) {
+    Members x = random_members(n, 2, 21);
+    for (std::size_t tenths : {1, 4, 7, 9}) {
+      SCOPED_TRACE(testing::Message() << tenths << " tenths of " << n << " are lost");
+      Members kept = {0, 2, {}}, all = x;
+      std::vector<std::size_t> left;
+      for (std::size_t i = 0; i < n; i++) {
+        if (i * 7 % 10 < tenths) {
+          all.at(i, 0) = lost_values[i % 3];
+          all.at(i, 1) = lost_values[(i + 1) % 3];
+        } else {
+          left.push_back(i);
+          kept.n++;
+          kept.values.insert(kept.values.end(), {x.at(i, 0), x.at(i, 1)});
+        }
+      }
+      auto program = jit([](const Array& a) {
+        Arrays results = {median_distance(a)};
+        for (Bandwidth rule : rules) results.push_back(kernel_bandwidth(a, rule, 2));
+        for (bool joint : {true, false}) results.push_back(log_density_of(joint, a, {}));
+        return results;
+      });
+      Arrays found = program(all.on_device());
+      for (std::size_t k = 0; k < 2; k++) {
+        EXPECT_EQ(doubles(found[0])[k], lower_median<double>(all, k));
+        for (std::size_t i = 0; i < std::size(rules); i++) {
+          double expected = bandwidth_of(all, k, rules[i], 2);
+          EXPECT_NEAR(doubles(found[1 + i])[k], expected, 1e-13 * expected);
+        }
+      }
+      if (kept.n < 2) continue;
+      Arrays alone = program(kept.on_device());
+      for (std::size_t a = alone.size() - 2; a < alone.size(); a++) {
+        Doubles with = doubles(found[a]), without = doubles(alone[a]);
+        for (std::size_t i = 0; i < left.size(); i++) {
+          EXPECT_NEAR(with[left[i]], without[i], 1e-12 * (1 + std::abs(without[i])));
+        }
+      }
+    }
+    Members none = {n, 1, Doubles(n, nan)};
+    EXPECT_EQ(doubles(median_distance(none.on_device())), Doubles{0});
+  }
 }
 
 TEST(LogDensity, OfIdenticalMembersIsFiniteAndFlat) {

@@ -111,6 +111,38 @@ TEST(Prior, OfTheLogNormalHasAWallBelowZero) {
   EXPECT_NEAR(penalty[2] - penalty[1], 5000, 1e-8);
 }
 
+// Down to 1e-6 the density itself, below it flat, and from 0 on the wall; no jump on the way.
+TEST(Prior, OfTheLogNormalNearZero) {
+  double mean = 0.3, sd = 0.8;
+  auto exact = [&](double x) { return 0.5 * std::pow((std::log(x) - mean) / sd, 2) + std::log(x); };
+  Prior prior = Prior::log_normal(mean, sd);
+  const Doubles points = {1e-2, 1e-4, 1e-6, 5e-7, 1e-12, 0, -1e-3};
+  const Doubles expected = {exact(1e-2), exact(1e-4), exact(1e-6),       exact(1e-6),
+                            exact(1e-6), exact(1e-6), exact(1e-6) + 1e-3};
+  Doubles found = doubles(prior.penalty(array(points)));
+  for (std::size_t i = 0; i < points.size(); i++) {
+    EXPECT_NEAR(found[i], expected[i], 1e-10) << points[i];
+  }
+  auto slope = jit(grad([&](const Array& x) { return sum(prior.penalty(x)); }));
+  Doubles slopes = doubles(slope(array(Doubles{1e-4, 5e-7, 1e-12, -1e-3})));
+  EXPECT_NEAR(slopes[0], ((std::log(1e-4) - mean) / (sd * sd) + 1) / 1e-4, 1e-5);
+  EXPECT_EQ(slopes[1], 0);
+  EXPECT_EQ(slopes[2], 0);
+  EXPECT_NEAR(slopes[3], -2, 1e-12);
+}
+
+TEST(Prior, WallsBeginAtZeroWithoutAKink) {
+  auto slope = jit(grad([](const Array& x) { return sum(Prior::positive().penalty(x)); }));
+  const Doubles points = {-1e-3, -1e-9, 0, 1e-9, 1};
+  Doubles found = doubles(Prior::positive().penalty(array(points))),
+          slopes = doubles(slope(array(points)));
+  for (std::size_t i = 0; i < points.size(); i++) {
+    double below = std::min(points[i], 0.0);
+    EXPECT_NEAR(found[i], 1000 * below * below, 1e-15);
+    EXPECT_NEAR(slopes[i], 2000 * below, 1e-12);
+  }
+}
+
 TEST(Prior, OfNothingIsEmpty) { EXPECT_TRUE(Prior().penalty(Array(1.0)).empty()); }
 
 TEST(Prior, SaysWhatIsWrong) {

@@ -27,6 +27,15 @@ std::vector<Row> order_rows() {
       {"order_statistic",
        [](const Arrays& x) { return square(order_statistic(x[0], 2, 0)); },
        {{5, 3}}},
+      {"order_statistic with a rank for each row",
+       [](const Arrays& x) {
+         return square(order_statistic(x[0], convert(4.0 * x[1], DType::i32), 0));
+       },
+       {{5, 3}, {3}},
+       0.1,
+       0.9,
+       {},
+       1},
       {"median of an even number", [](const Arrays& x) { return square(median(x[0])); }, {{2, 3}}},
       {"quantile",
        [](const Arrays& x) {

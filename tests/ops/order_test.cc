@@ -98,6 +98,36 @@ TYPED_TEST(OrderOf, EveryRankIsThatOfASort) {
   }
 }
 
+TYPED_TEST(OrderOf, EveryRowHasARankOfItsOwn) {
+  using T = TypeParam;
+  for (bool with_nan : {false, true}) {
+    auto values = wild_numbers<T>(4 * 9, with_nan, 6);
+    Array x = array(values, {4, 9});
+    auto sorted = sort(x, 1).template to_vector<T>();
+    for (int shift = 0; shift < 9; shift++) {
+      Ints ranks;
+      std::vector<T> expected;
+      for (int row = 0; row < 4; row++) {
+        ranks.push_back((shift + 2 * row) % 9);
+        expected.push_back(sorted[static_cast<std::size_t>(9 * row + ranks.back())]);
+      }
+      expect_same(order_statistic(x, array(ranks)).template to_vector<T>(), expected);
+      expect_same(order_statistic(transpose(x), array(ranks), 0).template to_vector<T>(), expected);
+    }
+  }
+}
+
+TEST(Order, RanksOfRowsBeyondTheEndsAreTheEnds) {
+  for (DType dtype : {DType::f32, DType::i32}) {
+    Array x = convert(array({{3, 1, 2}, {6, 5, 4}}), dtype);
+    Array found = convert(order_statistic(x, array(Ints{-1, 7})), DType::i32);
+    EXPECT_EQ(found.to_vector<std::int32_t>(), (Ints{1, 6}));
+  }
+  EXPECT_THROW(order_statistic(array({{3, 1, 2}}), array(Ints{0, 1})), ShapeError);
+  EXPECT_THROW(order_statistic(array({{3, 1, 2}}), array({0})), ShapeError);
+  EXPECT_THROW(order_statistic(zeros({1, 0}), array(Ints{0})), ShapeError);
+}
+
 TYPED_TEST(OrderOf, QuantilesAreThoseOfSortedElements) {
   using T = TypeParam;
   std::mt19937 generator(3);
