@@ -12,8 +12,6 @@
 #include <sturnus/ops/triangular.h>
 #include <sturnus/runtime/error.h>
 
-#include <cmath>
-
 namespace sturnus {
 namespace {
 
@@ -49,15 +47,14 @@ Array log_correlated_density(const Array& members, const Array& others) {
   Array root = cholesky(covariance + eye(d, members.dtype()) * floor);
 
   auto whitened = [&](const Array& x) { return triangular_solve(root, transpose(x)); };  // [d, n]
-  double h = std::pow(4.0 / (static_cast<double>(d + 2) * static_cast<double>(n)),
-                      1.0 / static_cast<double>(d + 4));
-  double shrink = std::sqrt(1 - h * h);
-  Array own = whitened(members - mean), centres = shrink * whitened(centred);
+  auto dimensions = static_cast<double>(d);
+  Array h = pow(4.0 / ((dimensions + 2) * total), 1 / (dimensions + 4));
+  Array own = whitened(where(expand_dims(counts, 1), members - mean, 0.0));
+  Array centres = sqrt(1.0 - h * h) * whitened(centred);
   Array distances = sum(square(expand_dims(own, 2) - expand_dims(centres, 1)), 0);  // [n, n]
-  Array exponents = where(counts, distances * (-0.5 / (h * h)), -1e30);
-  Array log_root = sum(log(sum(eye(d, members.dtype()) * root, 1)));
-  Array density = logsumexp(exponents, 1) - (log_root + static_cast<double>(d) * std::log(h));
-  return where(counts, density, stop_gradient(density));
+  Array exponents = where(counts, -0.5 * distances / (h * h), -1e30);
+  Array log_volume = sum(log(h * sum(eye(d, members.dtype()) * root, 1)));
+  return logsumexp(exponents, 1) - log_volume;
 }
 
 }  // namespace sturnus

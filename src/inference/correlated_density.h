@@ -12,7 +12,7 @@ namespace sturnus {
 /// (M. West, 1993), so that for a Gaussian target members come to rest with its covariance.
 ///
 /// The derivative is that by x_i with all else fixed. Members with values that are not finite, or
-/// far from all others, neither repel nor are repelled. `others` are where the x_j are, if not at `members`. Throws ShapeError unless there
+/// far from all others, neither repel nor are repelled, and get the density at the mean. `others` are where the x_j are, if not at `members`. Throws ShapeError unless there
 /// are at least d + 2 members.
 Array log_correlated_density(const Array& members, const Array& others = {});
 

@@ -138,9 +138,9 @@ Training correlated_training(Experiment experiment) {
   Repulsion& repulsion = options.repulsion;
   repulsion.seen = {Seen::point_values, Seen::parameters};
   repulsion.factorization = Factorization::correlated;
-  std::vector<double> times = published_data(experiment, 0).train.x;
-  std::size_t constants = experiment == Experiment::oscillator ? 2 : 1;
-  repulsion.points.assign(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(constants));
+  // Measurements begin at 0. An equation of second order also has a slope there.
+  repulsion.points = {0};
+  if (experiment == Experiment::oscillator) repulsion.points.push_back(0.25);
   double weight = options.residual_weight.value;
   options.residual_weight = Schedule::exponential(weight, 100 * weight, end / 6, 2 * end / 3);
   options.optimizer.rate = Schedule::cosine(options.optimizer.rate.value, 1e-5, 3 * end / 5, end);

