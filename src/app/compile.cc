@@ -99,7 +99,7 @@ void compile_program(std::ostream& out, const CompileRequest& request) {
   } else {
     // The whole training of an experiment: (state, iterations) -> state.
     Experiment experiment = experiment_named(request.program.string());
-    RunConfig config = config_of(experiment, request.variant);
+    RunConfig config = variant_config(experiment, request.variant);
     if (request.members) config.ensemble.members = *request.members;
     training = Ensemble(problem_of(data_of(config)), config.ensemble).lower();
   }

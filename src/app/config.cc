@@ -360,7 +360,7 @@ Experiment experiment_named(const std::string& name) {
               (near.empty() ? "" : ". Did you mean " + near + "?"));
 }
 
-RunConfig config_of(Experiment experiment, const std::string& variant) {
+RunConfig variant_config(Experiment experiment, const std::string& variant) {
   RunConfig config;
   Training training = variant == "correlated" ? correlated_training(experiment)
                                               : published_training(experiment, variant);
@@ -389,7 +389,7 @@ RunConfig config_from_json(const json& value) {
                             "\" is no known variant, and no "
                             "\"repulsion\" says what it is");
   }
-  config = config_of(config.experiment, known ? config.variant : "full");
+  config = variant_config(config.experiment, known ? config.variant : "full");
   describe(reader, config);
   object.finish();
   if (config.noise_sd && !(*config.noise_sd > 0)) {

@@ -46,7 +46,7 @@ Experiment experiment_named(const std::string& name);
 
 /// The published settings of a variant, or this library's own, "correlated". Throws Error for a
 /// variant that is none.
-RunConfig config_of(Experiment experiment, const std::string& variant);
+RunConfig variant_config(Experiment experiment, const std::string& variant);
 
 /// Settings from JSON, which start from the published ones of "experiment" and "variant".
 /// Throws Error with the JSON path of what is wrong.

@@ -61,7 +61,7 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
   json all = {{"experiment", name}, {"variants", json::array()}, {"exact", json::array()}};
   std::int64_t members = 0;
   for (const std::string& variant : variants) {
-    RunConfig config = config_of(experiment, variant);
+    RunConfig config = variant_config(experiment, variant);
     if (request.members) config.ensemble.members = *request.members;
     if (request.iterations) config.training.iterations = *request.iterations;
     members = config.ensemble.members;

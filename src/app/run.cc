@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 RunConfig config_of(const RunRequest& request) {
   bool is_file = fs::is_regular_file(request.experiment);
   RunConfig config = is_file ? config_from_file(request.experiment)
-                             : config_of(experiment_named(request.experiment),
-                                         request.variant.empty() ? "full" : request.variant);
+                             : variant_config(experiment_named(request.experiment),
+                                              request.variant.empty() ? "full" : request.variant);
   if (is_file && !request.variant.empty()) {
-    Repulsion chosen = published_training(config.experiment, request.variant).options.repulsion;
+    Repulsion chosen = variant_config(config.experiment, request.variant).ensemble.repulsion;
     config.ensemble.repulsion = chosen;
     config.variant = request.variant;
   }

@@ -17,7 +17,7 @@ using nlohmann::json;
 TEST(Config, SettingsSurviveJson) {
   for (Experiment experiment : all_experiments) {
     for (const std::string& variant : published_variants()) {
-      json first = to_json(config_of(experiment, variant));
+      json first = to_json(variant_config(experiment, variant));
       EXPECT_EQ(to_json(config_from_json(first)), first) << first;
     }
   }
@@ -124,10 +124,9 @@ INSTANTIATE_TEST_SUITE_P(
                   "$.members: \"many\" is not a whole number"},
         BadConfig{R"({"experiment": "oscillator", "members": 0})",
                   "$.members: 0 is too small. Give at least 1"},
-        BadConfig{
-            R"({"experiment": "oscillator", "variant": "mine"})",
-            "$.variant: \"mine\" is no known variant, and no \"repulsion\" says "
-            "what it is"},
+        BadConfig{R"({"experiment": "oscillator", "variant": "mine"})",
+                  "$.variant: \"mine\" is no known variant, and no \"repulsion\" says "
+                  "what it is"},
         BadConfig{
             R"({"experiment": "oscillator", "run": 5})",
             "$.run: 5 is not a published run, which are 0 to 4. Give a data_seed for new data"},
@@ -243,7 +242,7 @@ TEST(Config, AFileThatIsNoJsonIsRefused) {
 }
 
 TEST(Config, NewDataComeFromASeed) {
-  RunConfig config = config_of(Experiment::oscillator, "none");
+  RunConfig config = variant_config(Experiment::oscillator, "none");
   ExperimentData published = data_of(config);
   config.data_seed = 5;
   EXPECT_NE(data_of(config).train.y, published.train.y);
