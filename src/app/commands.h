@@ -41,8 +41,9 @@ struct RunRequest {
   std::string variant;     // empty: full, or what the file says
   std::optional<std::int64_t> members, iterations, run;
   std::optional<std::uint64_t> seed;
-  std::string device;         // "cpu", "cuda:1"; empty: the default device
-  std::filesystem::path out;  // folder; empty: results/<experiment>-<variant>-run<number>
+  std::string device;                   // "cpu", "cuda:1"; empty: the default device
+  std::optional<std::int64_t> devices;  // members are spread over so many, from `device` on
+  std::filesystem::path out;            // folder; empty: results/<experiment>-<variant>-run<number>
   bool resume = false;
 };
 

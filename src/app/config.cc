@@ -175,6 +175,7 @@ void describe(Visitor& visit, RunConfig& config) {
   visit("chunk", config.training.chunk);
   visit("on_divergence", config.training.on_divergence, divergence_names);
   visit("dtype", ensemble.dtype, dtype_names);
+  visit("devices", ensemble.devices, 1);
   visit("network", ensemble.network);
   visit("collocation", ensemble.collocation);
   visit("optimizer", ensemble.optimizer);

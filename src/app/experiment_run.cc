@@ -264,9 +264,14 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
       {"train_s", training.log.seconds},
       {"resumed_at", resumed_at}};
   result["history"] = std::move(log_json);
-  if (!places.folder.empty()) {
+  if (places.folder.empty()) return result;
+  try {
     write_file(places.folder / "result.json", result.dump() + "\n");
     if (finished) fs::remove(kept);
+  } catch (const Error& error) {
+    // The caller can still tell the scores, and --resume what was trained.
+    log(LogLevel::warning, std::string("the result could not be written: ") + error.what());
+    save();
   }
   return result;
 }

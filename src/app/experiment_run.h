@@ -19,7 +19,8 @@ struct RunPlaces {
 };
 
 /// Trains, evaluates and describes as result.json does. Progress goes to `progress`. When the
-/// training is interrupted it is kept in the folder, and the result has `"finished": false`.
+/// training is interrupted it is kept in the folder, and the result has `"finished": false`. What
+/// cannot be written is warned of, and the training kept if there is room for it.
 /// Throws Error when the folder holds an unfinished training and `resume` is not asked for.
 nlohmann::json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress);
 

@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
   run->add_option("--seed", run_request.seed, "For the networks' first weights");
   run->add_option("--run", run_request.run, "Which of the published data sets, 0 to 4");
   run->add_option("--device", run_request.device, "cpu, cuda:1, ...");
+  run->add_option("--devices", run_request.devices, "Spread the members over so many devices");
   run->add_option("--out", run_request.out, "Folder for result.json and report.html");
   run->add_flag("--resume", run_request.resume, "Go on with a training that was interrupted");
   run->callback([&] { run_experiment(std::cout, std::cerr, run_request); });

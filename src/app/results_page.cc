@@ -126,7 +126,8 @@ double mean_of(const json& results, const std::string& variant, const char* key)
   return std::nan("");
 }
 
-// The orderings that the published text draws its conclusions from.
+// The orderings that the published text draws its conclusions from; nothing where a variant is
+// missing.
 std::string orderings(const json& results) {
   double worst_repelling = INFINITY, best_other = -INFINITY, best_other_fit = -INFINITY;
   for (const char* name : {"lambda", "factorized", "full"}) {
@@ -139,6 +140,9 @@ std::string orderings(const json& results) {
     best_other_fit = std::max(best_other_fit, mean_of(results, name, "logl_per_n"));
   }
   double full_fit = mean_of(results, "full", "logl_per_n");
+  for (const std::string& name : published_variants()) {
+    if (std::isnan(mean_of(results, name, "logl_per_n"))) return "";
+  }
   std::ostringstream page;
   page << "- Variants that repel lambda have a better logL lambda than `none` and `f`: "
        << (worst_repelling > best_other ? "yes" : "no") << " (the worst of them has "

@@ -2,6 +2,7 @@
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>
 
+#include <charconv>
 #include <ostream>
 
 #include "src/app/commands.h"
@@ -29,6 +30,7 @@ RunConfig config_of(const RunRequest& request) {
   if (request.iterations) config.training.iterations = *request.iterations;
   if (request.seed) config.ensemble.seed = *request.seed;
   if (request.run) config.run = *request.run;
+  if (request.devices) config.ensemble.devices = *request.devices;
   // Checked as a file is.
   return config_from_json(to_json(config));
 }
@@ -47,9 +49,9 @@ void select_device(const std::string& name) {
   auto devices = Client::create(platform).devices();
   std::size_t index = 0;
   if (platform.size() < name.size()) {
-    try {
-      index = std::stoul(name.substr(platform.size() + 1));
-    } catch (const std::exception&) {
+    const char *number = name.c_str() + platform.size() + 1, *end = name.c_str() + name.size();
+    auto [stopped, problem] = std::from_chars(number, end, index);
+    if (problem != std::errc() || stopped != end) {
       throw Error("device: \"" + name + "\" is not platform:number, such as cpu:0");
     }
   }
@@ -65,12 +67,12 @@ void run_experiment(std::ostream& out, std::ostream& progress, const RunRequest&
   select_device(request.device);
   fs::path folder = folder_of(request, config);
   nlohmann::json result = run(config, {folder, request.resume}, progress);
-  write_file(folder / "report.html", report_html(result, plotly_script()));
   print_scores(out, result);
   if (!result.at("finished").get<bool>()) {
     out << "\nInterrupted at iteration " << result["history"]["iteration"].back()
         << "; the scores are those of that moment. Go on with --resume.\n";
   }
+  write_file(folder / "report.html", report_html(result, plotly_script()));
   out << "\n"
       << (folder / "result.json").string() << '\n'
       << (folder / "report.html").string() << '\n';

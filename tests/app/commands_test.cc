@@ -114,6 +114,18 @@ TEST_F(Commands, SayWhatInstallingAPluginNeeds) {
   EXPECT_FALSE(fs::exists(user_data_folder()));
 }
 
+TEST_F(Commands, SayWhichDeviceIsNotThere) {
+  EXPECT_THAT(error_of([] { select_device("cpu:99"); }),
+              AllOf(StartsWith("device: there is no cpu:99; cpu has "),
+                    HasSubstr(" devices, counted from 0")));
+  for (const char* name : {"cpu:", "cpu:one", "cpu:1st", "cpu:-1"}) {
+    EXPECT_EQ(error_of([&] { select_device(name); }),
+              "device: \"" + std::string(name) + "\" is not platform:number, such as cpu:0");
+  }
+  EXPECT_THAT(error_of<PluginError>([] { select_device("abacus"); }),
+              HasSubstr("there is no PJRT plugin for \"abacus\""));
+}
+
 // --------------------------------------------------------------------------------------- targets
 
 TEST_F(Commands, ShowATarget) {

@@ -36,6 +36,7 @@ TEST(Config, EverySettingCanBeChanged) {
       {"chunk", 5},
       {"on_divergence", "restart"},
       {"dtype", "f64"},
+      {"devices", 3},
       {"network",
        {{"hidden", {4, 5}},
         {"activation", "gelu"},

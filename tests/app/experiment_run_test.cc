@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>
+#include <sturnus/runtime/log.h>
 
 #include <fstream>
 #include <sstream>
@@ -140,6 +141,60 @@ TEST(ExperimentRun, OneMemberHasNoDensityButScores) {
   json result = json::parse(run(config, {}, progress).dump());
   EXPECT_TRUE(result.at("metrics").at("logl_per_n").is_null());
   EXPECT_TRUE(result.at("metrics").at("rmse").is_number());
+}
+
+// Measurements in any order, several at one point, and a single one.
+TEST(ExperimentRun, TakesDataAsTheyCome) {
+  std::ostringstream progress;
+  RunConfig config = small_run();
+  auto with_data = [&](std::vector<double> x, std::vector<double> y) {
+    json settings = to_json(config);
+    settings["data"] = {{"x", x}, {"y", y}};
+    return json::parse(run(config_from_json(settings), {}, progress).dump());
+  };
+  json sorted = with_data({1, 2, 2, 5}, {1.2, 1.9, 1.7, 4});
+  json mixed = with_data({5, 2, 1, 2}, {4, 1.9, 1.2, 1.7});
+  for (const char* score : {"rmse", "abs_dlambda", "w_f", "w_lambda"}) {
+    double expected = sorted.at("metrics").at(score);
+    EXPECT_NEAR(mixed.at("metrics").at(score).get<double>(), expected, 0.01 * expected) << score;
+  }
+  json single = with_data({3}, {2.5});
+  EXPECT_TRUE(single.at("metrics").at("rmse").is_number());
+  EXPECT_TRUE(single.at("lambda").at("mean")[0].is_number());
+  EXPECT_NE(message_of([&] { with_data({99}, {1}); }).find("measurement 0 lies at 99"),
+            std::string::npos);
+}
+
+TEST(ExperimentRun, WithOtherPriorsIsNotComparedWithThePublishedPosterior) {
+  std::ostringstream progress;
+  RunConfig config = small_run();
+  config.priors["lambda"] = {.kind = PriorSettings::Kind::normal, .mean = 0.3, .sd = 1e-4};
+  config.training.iterations = 400;
+  json result = run(config, {}, progress);
+  EXPECT_TRUE(result.at("exact").empty());
+  EXPECT_TRUE(result.at("metrics").at("w_f").is_null());
+  EXPECT_NEAR(result.at("lambda").at("mean")[0].get<double>(), 0.3, 0.02);
+}
+
+// On a full disk neither the scores nor the training are lost.
+TEST(ExperimentRun, AResultThatCannotBeWrittenIsReturnedAndItsTrainingKept) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
+  fs::path folder = fresh_folder("full");
+  fs::create_directories(folder);
+  fs::create_symlink("/dev/full", folder / "result.json.part");
+  std::ostringstream progress;
+  std::string warning;
+  set_log_sink([&](LogLevel, std::string_view text) { warning += text; });
+  json result = run(small_run(), {folder, false}, progress);
+  set_log_sink({});
+  EXPECT_NE(warning.find("the result could not be written: cannot write"), std::string::npos);
+  EXPECT_NE(warning.find("No space left on device"), std::string::npos) << warning;
+  EXPECT_TRUE(result.at("metrics").at("rmse").is_number());
+  fs::remove(folder / "result.json.part");
+  json again = run(small_run(), {folder, true}, progress);
+  EXPECT_EQ(again.at("timing").at("resumed_at"), 60);
+  EXPECT_EQ(again.at("lambda"), result.at("lambda"));
+  EXPECT_TRUE(fs::exists(folder / "result.json"));
 }
 
 TEST(Files, OldContentsSurviveAFailure) {

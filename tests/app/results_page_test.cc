@@ -1,0 +1,111 @@
+#include "src/app/results_page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "src/app/config.h"
+
+namespace sturnus::app {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+json run(double x) {
+  return {{"metrics",
+           {{"rmse", x},
+            {"logl_per_n", -10 * x},
+            {"abs_dlambda", x / 10},
+            {"logl_lambda", x},
+            {"w_f", nullptr},
+            {"w_lambda", x / 100}}},
+          {"timing", {{"ms_per_iteration", 10 * x}, {"compile_s", 2 * x}}},
+          {"members", {{"divergences", {{{"member", 1}, {"iteration", 2}}}}}}};
+}
+
+json results(const std::vector<std::string>& variants) {
+  json all = {
+      {"experiment", "exponential"}, {"sturnus", {{"version", "1.2"}, {"commit", "abc"}}},
+      {"device", "a device"},        {"settings", {{"members", 5}, {"iterations", 7}}},
+      {"variants", json::array()},   {"exact", {{{"name", "exact"}, {"runs", {run(0.3)}}}}}};
+  for (const std::string& name : variants) {
+    all["variants"].push_back({{"name", name}, {"runs", {run(0.5), run(0.7)}}});
+  }
+  return all;
+}
+
+// Means and standard deviations of two runs, the published ones below, exact draws last.
+TEST(ResultsPage, HoldsEveryTable) {
+  EXPECT_EQ(
+      results_page(results({"mine", "full"})),
+      "# exponential\n"
+      "\n"
+      "Written by `sturnus table exponential --keep docs/results`, Sturnus 1.2, source abc, on a "
+      "device: 5 members, 7 iterations, mean ± standard deviation over 2 runs. `exact draws` is "
+      "what as many independent draws from the exact posterior score: no ensemble can be expected "
+      "to do better by much.\n"
+      "\n"
+      "| variant | | RMSE | logL/N | abs dlambda | logL lambda | W(f) | W(lambda) |\n"
+      "|---|---|---|---|---|---|---|---|\n"
+      "| mine | Sturnus | 0.600 ± 0.100 | -6.0 ± 1.0 | 0.060 ± 0.010 | 0.60 ± 0.10 | - | "
+      "0.0060 ± 0.0010 |\n"
+      "| full | Sturnus | 0.600 ± 0.100 | -6.0 ± 1.0 | 0.060 ± 0.010 | 0.60 ± 0.10 | - | "
+      "0.0060 ± 0.0010 |\n"
+      "| full | published | 0.610 ± 0.260 | -4.1 ± 0.8 | 0.025 ± 0.011 | 1.79 ± 0.14 | "
+      "0.800 ± 0.100 | 0.0090 ± 0.0030 |\n"
+      "| exact | exact draws | 0.300 ± 0.000 | -3.0 ± 0.0 | 0.030 ± 0.000 | 0.30 ± 0.00 | - | "
+      "0.0030 ± 0.0000 |\n"
+      "\n"
+      "## Beside the published numbers\n"
+      "\n"
+      "2 of 3 means of RMSE, abs dlambda, W(f) and W(lambda) lie within two published standard "
+      "deviations of the published means. Outside:\n"
+      "\n"
+      "- abs dlambda of `full`: 0.060 ± 0.010, published 0.025 ± 0.011\n"
+      "\n"
+      "\n"
+      "\n"
+      "## Time\n"
+      "\n"
+      "| variant | ms per iteration | compiled in s | diverged members |\n"
+      "|---|---|---|---|\n"
+      "| mine | 5.00 | 1.0 | 2 |\n"
+      "| full | 5.00 | 1.0 | 2 |\n"
+      "\n"
+      "All settings and the scores of every run are in [exponential.json](exponential.json).\n");
+}
+
+TEST(ResultsPage, ComparesVariantsWhenAllAreThere) {
+  json all = results(published_variants());
+  for (json& variant : all["variants"]) {
+    bool repels = variant["name"] == "lambda" || variant["name"] == "factorized";
+    for (json& one : variant["runs"]) {
+      one["metrics"]["logl_lambda"] = repels || variant["name"] == "full" ? 2.0 : -1.0;
+      one["metrics"]["logl_per_n"] = variant["name"] == "full" ? -3.0 : -4.0;
+    }
+  }
+  std::string lambda = "have a better logL lambda than `none` and `f`: ";
+  EXPECT_THAT(results_page(all),
+              HasSubstr(lambda + "yes (the worst of them has 2.00, the best of the others -1.00)"));
+  EXPECT_THAT(results_page(all), HasSubstr("`full` has the best logL/N: yes."));
+  all["variants"][0]["runs"][0]["metrics"]["logl_lambda"] = 9.0;
+  all["variants"][1]["runs"][0]["metrics"]["logl_per_n"] = 9.0;
+  EXPECT_THAT(results_page(all), HasSubstr(lambda + "no"));
+  EXPECT_THAT(results_page(all), HasSubstr("`full` has the best logL/N: no."));
+  EXPECT_THAT(results_page(results({"none", "full"})), Not(HasSubstr("the best logL/N")));
+}
+
+TEST(PrintedResults, AlignTheSameNumbers) {
+  std::ostringstream out;
+  print_results(out, results({"full"}));
+  std::string text = out.str();
+  EXPECT_THAT(text, HasSubstr("full     Sturnus      0.600 ± 0.100"));
+  EXPECT_THAT(text, HasSubstr("published    0.610 ± 0.260"));
+  EXPECT_THAT(text, HasSubstr("exact draws  0.300 ± 0.000"));
+}
+
+}  // namespace
+}  // namespace sturnus::app
