@@ -150,7 +150,7 @@ TEST(Nuts, GrowsTheTreesOfTheRecursiveMethod) {
       Metric metric = {device_array(scale, {3})};
       auto one = [&](const Key& k, const Array& x) {
         Nuts::State at = nuts.init(log_density, x);
-        return std::pair(nuts.begin(k, at),
+        return std::pair(nuts.begin(at, nuts.impulse(k, at)),
                          nuts.step(k, log_density, at, Array(step, DType::f64), metric));
       };
       Array starts = device_array(random_numbers(chains * size, 8, 1.2), {chains, size});

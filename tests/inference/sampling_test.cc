@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sturnus/functional/jit.h>
 #include <sturnus/inference/checkpoint.h>
 #include <sturnus/inference/densities.h>
 #include <sturnus/inference/sampling.h>
@@ -109,18 +110,20 @@ TEST(Sampling, ItsTransitionsAreStepsOfNuts) {
   auto chain = [&](int c) { return tree_map([c](const Array& leaf) { return leaf[c]; }, state); };
   std::vector<ChainState> each = {chain(0), chain(1)};
   Draws draws = sampler.advance(state, 5).second;
-  Nuts nuts;
+  auto step = jit([&](const Key& k, const Nuts::State& at, const Adaptation& a) {
+    return Nuts().step(k, sampler.target().log_density, at, a.step.size, a.metric);
+  });
   for (int c = 0; c < 2; c++) {
     const ChainState& start = each[static_cast<std::size_t>(c)];
-    Nuts::State at = start.tree.sample.at;
+    Nuts::State at = start.at;
     for (int i = 0; i < 5; i++) {
-      Key key = fold_in(start.key, start.begun + i);
       auto [next, info] =
-          nuts.step(key, sampler.target().log_density, at, start.step.size, start.metric);
+          step(fold_in(start.key, start.adaptation.trajectories + i), at, start.adaptation);
       EXPECT_EQ(info.leapfrogs.item<int>(), draws.stats.leapfrogs(c, i).item<int>());
       EXPECT_EQ(info.depth.item<int>(), draws.stats.depth(c, i).item<int>());
       EXPECT_NEAR(info.accept.item<double>(), draws.stats.accept(c, i).item<double>(), 1e-9);
-      EXPECT_NEAR(start.step.size.item<double>(), draws.stats.step_size(c, i).item<double>(), 0);
+      EXPECT_NEAR(start.adaptation.step.size.item<double>(),
+                  draws.stats.step_size(c, i).item<double>(), 0);
       Doubles expected = doubles(next.position), found = doubles(draws.values(c, i));
       for (std::size_t k = 0; k < 3; k++) EXPECT_NEAR(found[k], expected[k], 1e-9);
       at = next;
@@ -137,10 +140,10 @@ TEST(Sampling, WarmUpFindsScales) {
               Scaled{zeros({3})});
   Sampler sampler(model, {.chains = 2, .warmup = 600});
   ChainState state = sampler.advance(sampler.init(), 600).first;
-  Doubles factor = doubles(state.metric.factor);
+  Doubles factor = doubles(state.adaptation.metric.factor);
   for (std::size_t i = 0; i < 6; i++) EXPECT_NEAR(factor[i] / doubles(sd)[i % 3], 1, 0.25);
-  EXPECT_EQ(state.transition.to_vector<int>()[1], 600);
-  for (double count : doubles(state.moments.count)) EXPECT_EQ(count, 0);
+  EXPECT_EQ(state.adaptation.transition.to_vector<int>()[1], 600);
+  for (double count : doubles(state.adaptation.moments.count)) EXPECT_EQ(count, 0);
 }
 
 TEST(Sampling, StartsWhereTheDensityIsFiniteOrSaysWhyNot) {
@@ -154,7 +157,7 @@ TEST(Sampling, StartsWhereTheDensityIsFiniteOrSaysWhyNot) {
       },
       Parameters{0.0, 0.0});
   ChainState state = Sampler(half, {.chains = 8}).init();
-  for (double value : doubles(state.tree.sample.at.value)) EXPECT_TRUE(std::isfinite(value));
+  for (double value : doubles(state.at.value)) EXPECT_TRUE(std::isfinite(value));
 
   auto message_of = [](const Target& target, const SamplingOptions& options) -> std::string {
     try {
