@@ -28,6 +28,10 @@ T choose(const Array& condition, const T& yes, const T& no) {
   return tree_map([&](const Array& a, const Array& b) { return where(condition, a, b); }, yes, no);
 }
 
+std::string text_of(double number) {
+  return std::isnan(number) ? "nan" : std::to_string(number);  // whatever its sign
+}
+
 void check(const Target& target, const SamplingOptions& options) {
   auto require = [](bool condition, const std::string& message) {
     if (!condition) throw Error("sample: " + message);
@@ -77,6 +81,7 @@ struct Sampler::Implementation {
   // --- The start
   struct Start {
     Array trial;
+    Array position;  // the next to try: drawn once here, not anew by all that use it
     DensityPoint at;
   };
   static Array is_good(const DensityPoint& at) {
@@ -87,12 +92,14 @@ struct Sampler::Implementation {
     auto go_on = [](const Start& s) {
       return (s.trial == 0) | ((s.trial < start_trials) & !is_good(s.at));
     };
+    auto draw = [&](const Array& trial) {
+      return uniform(fold_in(key, trial), {target.size}, -2.0, 2.0, options.dtype);
+    };
     auto look = [&](const Start& s) {
-      Array position = uniform(fold_in(key, s.trial), {target.size}, -2.0, 2.0, options.dtype);
-      return Start{s.trial + 1, evaluate(log_density, position)};
+      return Start{s.trial + 1, draw(s.trial + 1), evaluate(log_density, s.position)};
     };
     Array nowhere = zeros({target.size}, options.dtype);
-    Start nothing = {Array(0), {nowhere, Array(0.0, options.dtype), nowhere}};
+    Start nothing = {Array(0), draw(Array(0)), {nowhere, Array(0.0, options.dtype), nowhere}};
     return while_loop(go_on, look, nothing).at;
   }
 
@@ -140,14 +147,14 @@ struct Sampler::Implementation {
         blame +=
             (blame.empty() ? "; its slope by " : ", by ") +
             (i < target.free_names.size() ? target.free_names[i] : "number " + std::to_string(i)) +
-            " is " + std::to_string(slope);
+            " is " + text_of(slope);
       }
       if (std::isfinite(values[c]) && blame.empty()) continue;
       throw Error("sample: chain " + std::to_string(c) + " has no place to begin: " +
                   (options.start ? "at the given start"
                                  : "after " + std::to_string(start_trials) +
                                        " starts in (-2, 2), at the last of which") +
-                  " the log density is " + std::to_string(values[c]) + blame +
+                  " the log density is " + text_of(values[c]) + blame +
                   ". Give starts where both are finite, or constrain the parameters so that "
                   "they are");
     }
@@ -329,6 +336,10 @@ struct Sampler::Implementation {
   };
   const Jitted<Advance> advance_program =
       jit(Advance{this}, {.donate = {0}, .device = options.device});
+  /// The chains after so many more transitions; what these drew is appended to `kept`, if given.
+  ChainState run(ChainState state, std::int64_t transitions, std::vector<Draws>* kept) const;
+  Draws no_draws() const;
+
   const std::function<ChainState(const Key&)> init_program =
       jit([this](const Key& k) { return init(k); }, {.device = options.device});
 };
@@ -363,6 +374,30 @@ Draws joined(const std::vector<Draws>& chunks) {
 
 }  // namespace
 
+ChainState Sampler::Implementation::run(ChainState state, std::int64_t transitions,
+                                        std::vector<Draws>* kept) const {
+  while (transitions > 0) {
+    std::int64_t count = std::min(transitions, capacity());
+    auto [next, draws] = advance_program(state, Array(count));
+    state = next;
+    if (kept != nullptr) kept->push_back(first_of(draws, count));
+    transitions -= count;
+  }
+  return state;
+}
+
+Draws Sampler::Implementation::no_draws() const {
+  ChainState like = eval_shape([&](const Key& k) { return init(k); }, key(0));
+  auto none = [&](const ChainState& s) { return advance(s, Array(0)).second; };
+  return tree_map(
+      [](const Array& a) {
+        Shape shape = a.shape();
+        shape[1] = 0;
+        return zeros(shape, a.dtype());
+      },
+      eval_shape(none, like));
+}
+
 Sampler::Sampler(Target target, SamplingOptions options) {
   check(target, options);
   implementation_ = std::make_shared<const Implementation>(std::move(target), std::move(options));
@@ -382,44 +417,38 @@ std::pair<ChainState, Draws> Sampler::advance(ChainState state, std::int64_t tra
     throw Error("Sampler::advance: " + std::to_string(transitions) +
                 " transitions. Give a number that is not negative");
   }
-  std::vector<Draws> chunks;
-  do {
-    std::int64_t count = std::min(transitions, implementation_->capacity());
-    auto [next, draws] = implementation_->advance_program(state, Array(count));
-    state = next;
-    chunks.push_back(first_of(draws, count));
-    transitions -= count;
-  } while (transitions > 0);
-  return {state, joined(chunks)};
+  std::vector<Draws> kept;
+  state = implementation_->run(std::move(state), transitions, &kept);
+  return {state, kept.empty() ? implementation_->no_draws() : joined(kept)};
 }
 
 Lowered Sampler::lower() const {
   const Implementation& self = *implementation_;
-  return self.advance_program.lower(eval_shape([&] { return self.init(key(0)); }), Array(1));
+  ChainState like = eval_shape([&](const Key& k) { return self.init(k); }, key(0));
+  return self.advance_program.lower(like, Array(1));
 }
 
 Draws sample(const Target& target, const SamplingOptions& options,
              const std::function<bool(std::int64_t done)>& look) {
   Sampler sampler(target, options);
+  const Sampler::Implementation& self = *sampler.implementation_;
   ChainState state = sampler.init();
   std::int64_t done = 0;
-  std::vector<Draws> chunks;
+  bool go_on = true;
+  std::vector<Draws> kept;
   // Chains wait for each other at the end of a chunk: few and long ones, unless someone looks.
-  auto run = [&](std::int64_t count) {
-    std::int64_t chunk = look ? std::max<std::int64_t>(1, count / 20) : count;
-    for (std::int64_t left = count; left > 0; left -= chunk) {
-      chunk = std::min(chunk, left);
-      auto [next, draws] = sampler.advance(state, chunk);
-      state = next;
-      done += chunk;
-      if (done > options.warmup) chunks.push_back(draws);
-      if (look && !look(done)) return false;
+  auto run = [&](std::int64_t count, std::vector<Draws>* chunks) {
+    std::int64_t end = done + count, chunk = look ? std::max<std::int64_t>(1, count / 20) : count;
+    while (go_on && done < end) {
+      std::int64_t now = std::min(chunk, end - done);
+      state = self.run(state, now, chunks);
+      done += now;
+      if (look) go_on = look(done);
     }
-    return true;
   };
-  if (run(options.warmup)) run(options.draws);
-  if (chunks.empty()) chunks.push_back(sampler.advance(state, 0).second);
-  return joined(chunks);
+  run(options.warmup, nullptr);
+  run(options.draws, &kept);
+  return kept.empty() ? self.no_draws() : joined(kept);
 }
 
 }  // namespace sturnus

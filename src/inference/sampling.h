@@ -89,6 +89,8 @@ class Sampler {
   Lowered lower() const;
 
  private:
+  friend Draws sample(const Target&, const SamplingOptions&,
+                      const std::function<bool(std::int64_t)>&);
   struct Implementation;
   std::shared_ptr<const Implementation> implementation_;
 };
