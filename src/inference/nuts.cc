@@ -71,15 +71,19 @@ Nuts::State Nuts::init(const LogDensity& log_density, const Array& position) con
   return evaluate(log_density, position);
 }
 
-Nuts::Tree Nuts::begin(const Key& key, const State& state) const {
+Nuts::Impulse Nuts::impulse(const Key& key, const State& state) const {
   auto [for_momentum, for_directions, for_leaves] = split<3>(key);
+  return {normal(for_momentum, state.position.shape(), state.position.dtype()),
+          bits(for_directions), for_leaves};
+}
+
+Nuts::Tree Nuts::begin(const State& state, const Impulse& impulse) const {
   DType dtype = state.position.dtype();
-  std::int64_t size = state.position.size();
-  PhasePoint start = {state, normal(for_momentum, {size}, dtype)};
-  Array nothing = zeros({max_depth, size}, dtype), zero(0.0, dtype);
+  PhasePoint start = {state, impulse.momentum};
+  Array nothing = zeros({max_depth, state.position.size()}, dtype), zero(0.0, dtype);
   Tree tree;
-  tree.key = for_leaves;
-  tree.directions = bits(for_directions);
+  tree.key = impulse.key;
+  tree.directions = impulse.directions;
   tree.near = tree.far = start;
   tree.start_energy = energy(start);
   tree.sample = tree.candidate = {state, tree.start_energy};
@@ -153,7 +157,7 @@ std::pair<Nuts::State, Nuts::Info> Nuts::step(const Key& key, const LogDensity& 
                                               const Metric& metric) const {
   Tree end = while_loop([](const Tree& t) { return !t.done; },
                         [&](const Tree& t) { return grow(log_density, t, step_size, metric); },
-                        begin(key, state));
+                        begin(state, impulse(key, state)));
   return {end.sample.at, info(end)};
 }
 

@@ -25,6 +25,12 @@ struct Nuts {
     Array divergent;  // whether the energy rose by more than `divergence`
     Array energy;     // of the point that was taken
   };
+  /// What a transition draws before its first step.
+  struct Impulse {
+    Array momentum;
+    Array directions;  // u32: bit d is whether doubling d goes forwards
+    Key key;           // for the choices of leaves
+  };
   struct Candidate {
     DensityPoint at;
     Array energy;
@@ -32,8 +38,8 @@ struct Nuts {
   /// A transition under way. Leaves are numbered as if the tree had grown in the present direction
   /// only: doubling d adds leaves 2^d, ..., 2^(d+1) - 1, of which `leaves` is the next.
   struct Tree {
-    Key key;                       // for the choices of leaves
-    Array directions;              // u32: bit d is whether doubling d goes forwards
+    Key key;  // of the impulse, as the directions
+    Array directions;
     PhasePoint near, far;          // the end that grows, and the other
     Candidate sample, candidate;   // of the tree, and of the part of it that is growing
     Array log_weight, new_weight;  // log sum exp(-rise of energy) of both
@@ -53,8 +59,9 @@ struct Nuts {
   std::pair<State, Info> step(const Key& key, const LogDensity& log_density, const State& state,
                               const Array& step_size, const Metric& metric) const;
 
-  /// The parts of a step: begin, then grow until `done`, then the tree's sample.
-  Tree begin(const Key& key, const State& state) const;
+  /// The parts of a step: begin with an impulse, then grow until `done`, then the tree's sample.
+  Impulse impulse(const Key& key, const State& state) const;
+  Tree begin(const State& state, const Impulse& impulse) const;
   Tree grow(const LogDensity& log_density, const Tree& tree, const Array& step_size,
             const Metric& metric) const;
   Info info(const Tree& tree) const;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace sturnus {
@@ -25,6 +26,10 @@ constexpr std::int64_t stats_count = 7;
 template <class T>
 T choose(const Array& condition, const T& yes, const T& no) {
   return tree_map([&](const Array& a, const Array& b) { return where(condition, a, b); }, yes, no);
+}
+
+std::string text_of(double number) {
+  return std::isnan(number) ? "nan" : std::to_string(number);  // whatever its sign
 }
 
 void check(const Target& target, const SamplingOptions& options) {
@@ -76,6 +81,7 @@ struct Sampler::Implementation {
   // --- The start
   struct Start {
     Array trial;
+    Array position;  // the next to try: drawn once here, not anew by all that use it
     DensityPoint at;
   };
   static Array is_good(const DensityPoint& at) {
@@ -86,34 +92,36 @@ struct Sampler::Implementation {
     auto go_on = [](const Start& s) {
       return (s.trial == 0) | ((s.trial < start_trials) & !is_good(s.at));
     };
+    auto draw = [&](const Array& trial) {
+      return uniform(fold_in(key, trial), {target.size}, -2.0, 2.0, options.dtype);
+    };
     auto look = [&](const Start& s) {
-      Array position = uniform(fold_in(key, s.trial), {target.size}, -2.0, 2.0, options.dtype);
-      return Start{s.trial + 1, evaluate(log_density, position)};
+      return Start{s.trial + 1, draw(s.trial + 1), evaluate(log_density, s.position)};
     };
     Array nowhere = zeros({target.size}, options.dtype);
-    Start nothing = {Array(0), {nowhere, Array(0.0, options.dtype), nowhere}};
+    Start nothing = {Array(0), draw(Array(0)), {nowhere, Array(0.0, options.dtype), nowhere}};
     return while_loop(go_on, look, nothing).at;
   }
 
   ChainState chain_at(const DensityPoint& at, const Key& key) const {
-    Array one(1.0, options.dtype);
-    Array ones_there = ones({target.size}, options.dtype);
-    ChainState chain;
-    chain.key = key;
-    chain.transition = chain.begun = Array(0);
-    chain.tree = nuts.begin(fold_in(key, 0), at);
-    chain.metric.factor = options.metric == MetricKind::unit ? one
-                          : options.metric == MetricKind::diagonal
-                              ? ones_there
-                              : eye(target.size, options.dtype);
-    chain.step = search.init(one);
-    chain.averaging = averaging.init(one);
-    chain.moments = moments.init(target.size, options.dtype);
-    return chain;
+    std::int64_t size = target.size;
+    DType dtype = options.dtype;
+    Array one(1.0, dtype);
+    Array factor = options.metric == MetricKind::unit       ? one
+                   : options.metric == MetricKind::diagonal ? ones({size}, dtype)
+                                                            : eye(size, dtype);
+    return {key,
+            at,
+            {.transition = Array(0),
+             .trajectories = Array(0),
+             .metric = {factor},
+             .step = search.init(one),
+             .averaging = averaging.init(one),
+             .moments = moments.init(size, dtype)}};
   }
 
-  ChainState init() const {
-    auto [for_starts, for_chains] = split(key(options.seed));
+  ChainState init(const Key& key) const {
+    auto [for_starts, for_chains] = split(key);
     DensityPoint at;
     if (options.start) {
       auto evaluate_there = [&](const Array& x) { return evaluate(log_density, x); };
@@ -127,7 +135,7 @@ struct Sampler::Implementation {
 
   /// Throws Error when a chain begins where density or slope are not finite.
   void check_start(const ChainState& chains) const {
-    const DensityPoint& at = chains.tree.near.at;
+    const DensityPoint& at = chains.at;
     auto values = convert(at.value, DType::f64).to_vector<double>();
     auto slopes = convert(at.slope, DType::f64).to_vector<double>();
     auto size = static_cast<std::size_t>(target.size);
@@ -139,102 +147,133 @@ struct Sampler::Implementation {
         blame +=
             (blame.empty() ? "; its slope by " : ", by ") +
             (i < target.free_names.size() ? target.free_names[i] : "number " + std::to_string(i)) +
-            " is " + std::to_string(slope);
+            " is " + text_of(slope);
       }
       if (std::isfinite(values[c]) && blame.empty()) continue;
       throw Error("sample: chain " + std::to_string(c) + " has no place to begin: " +
                   (options.start ? "at the given start"
                                  : "after " + std::to_string(start_trials) +
                                        " starts in (-2, 2), at the last of which") +
-                  " the log density is " + std::to_string(values[c]) + blame +
+                  " the log density is " + text_of(values[c]) + blame +
                   ". Give starts where both are finite, or constrain the parameters so that "
                   "they are");
     }
   }
 
   // --- One pass: a leapfrog step of every chain, and the ends of those trees that are done
+  struct Chain {
+    Key key;
+    Nuts::Tree tree;  // without leaves until the first pass
+    Adaptation adaptation;
+  };
   struct Loop {
-    ChainState chains;
+    Chain chains;
     Array rows;  // [chains, capacity + 1, size + stats]; the last for what chains that wait write
   };
 
-  static Array is_active(const ChainState& c, const Array& end) { return c.transition < end; }
-  static Array is_ended(const ChainState& c, const Array& end) {
-    return is_active(c, end) & (c.tree.done | (c.step.direction != 0));
+  static Array is_active(const Adaptation& a, const Array& end) { return a.transition < end; }
+  static Array is_searching(const Adaptation& a) { return a.step.direction != 0; }
+  static Array is_grown(const Nuts::Tree& tree) { return tree.leaves > 0; }
+  /// Whether it is time for another tree. Trials of a search are over after one step.
+  static Array is_ended(const Chain& c, const Array& end) {
+    return is_active(c.adaptation, end) &
+           (c.tree.done | is_searching(c.adaptation) | !is_grown(c.tree));
   }
 
-  Nuts::Tree grow(const ChainState& c, const Array& end) const {
-    Nuts::Tree grown = nuts.grow(log_density, c.tree, c.step.size, c.metric);
-    return choose(is_active(c, end), grown, c.tree);
+  Chain chain_of(const ChainState& state) const {
+    Nuts::Impulse nothing = {zeros_like(state.at.position), Array(0.0, DType::u32), state.key};
+    Nuts::Tree tree = nuts.begin(state.at, nothing);
+    tree.leaves = Array(0);
+    return {state.key, tree, state.adaptation};
   }
 
-  Array row_of(const ChainState& c) const {
+  Nuts::Tree grow(const Chain& c, const Array& end) const {
+    const Adaptation& a = c.adaptation;
+    Nuts::Tree grown = nuts.grow(log_density, c.tree, a.step.size, a.metric);
+    return choose(is_active(a, end) & is_grown(c.tree), grown, c.tree);
+  }
+
+  Array row_of(const Chain& c) const {
     Nuts::Info info = nuts.info(c.tree);
     auto real = [&](const Array& x) { return convert(x, options.dtype); };
-    Array stats = stack({c.tree.sample.at.value, info.accept, c.step.size, real(info.depth),
-                         real(info.leapfrogs), real(info.divergent), info.energy});
+    Array stats =
+        stack({c.tree.sample.at.value, info.accept, c.adaptation.step.size, real(info.depth),
+               real(info.leapfrogs), real(info.divergent), info.energy});
     return concatenate({c.tree.sample.at.position, stats});
   }
 
-  /// The chain with its next tree begun, if one has ended, and whether a window of the warm-up
-  /// ended with it.
-  std::pair<ChainState, Array> turn_over(const ChainState& c, const Array& end) const {
-    Array ended = is_ended(c, end), searching = c.step.direction != 0;
+  /// What a chain learns from a tree that ended, if one has; the impulse of the next; and whether a
+  /// window of the warm-up ended too.
+  std::tuple<Adaptation, Nuts::Impulse, Array> turn_over(const Chain& c, const Array& end) const {
+    const Adaptation& a = c.adaptation;
+    Array ended = is_ended(c, end) & is_grown(c.tree), searching = is_searching(a);
     Array tried = ended & searching, counted = ended & !searching;
-    Array warm = counted & (c.transition < options.warmup);
+    Array warm = counted & (a.transition < options.warmup);
     Array accept = nuts.info(c.tree).accept;
 
-    StepSearch::State searched = search.update(c.step, accept);
-    DualAveraging::State averaged = averaging.update(c.averaging, accept);
+    StepSearch::State searched = search.update(a.step, accept);
+    DualAveraging::State averaged = averaging.update(a.averaging, accept);
     Array found = tried & (searched.direction == 0);
-    Array last = c.transition == options.warmup - 1;
+    Array last = a.transition == options.warmup - 1;
     Array learned = exp(where(last, averaged.log_average, averaged.log_step));
     Array closes(false);
-    for (std::int64_t window_end : windows.last) closes = closes | (c.transition == window_end);
+    for (std::int64_t window_end : windows.last) closes = closes | (a.transition == window_end);
     closes = closes & counted;
 
-    ChainState next = c;
-    next.step.size = where(tried, searched.size, where(warm, learned, c.step.size));
-    next.step.direction = where(closes, 2, where(tried, searched.direction, c.step.direction));
+    Adaptation next = a;
+    next.step.size = where(tried, searched.size, where(warm, learned, a.step.size));
+    next.step.direction = where(closes, 2, where(tried, searched.direction, a.step.direction));
     next.averaging =
-        choose(found, averaging.init(searched.size), choose(warm, averaged, c.averaging));
+        choose(found, averaging.init(searched.size), choose(warm, averaged, a.averaging));
     if (windows.end > 0) {
-      Array collects = counted & (c.transition >= windows.begin) & (c.transition < windows.end);
-      next.moments = choose(collects, moments.add(c.moments, c.tree.sample.at.position), c.moments);
+      Array collects = counted & (a.transition >= windows.begin) & (a.transition < windows.end);
+      next.moments = choose(collects, moments.add(a.moments, c.tree.sample.at.position), a.moments);
     }
-    next.transition = c.transition + convert(counted, DType::i32);
-    next.begun = c.begun + convert(ended, DType::i32);
-    next.tree = choose(ended, nuts.begin(fold_in(c.key, next.begun), c.tree.sample.at), c.tree);
-    return {next, closes};
+    next.transition = a.transition + convert(counted, DType::i32);
+    next.trajectories = a.trajectories + convert(ended, DType::i32);
+    return {next, nuts.impulse(fold_in(c.key, next.trajectories), c.tree.sample.at), closes};
   }
 
-  ChainState renew_metric(const ChainState& c, const Array& closes) const {
-    ChainState next = c;
-    next.metric = choose(closes, moments.metric(c.moments), c.metric);
-    next.moments = choose(closes, moments.init(target.size, options.dtype), c.moments);
+  Adaptation renew_metric(const Adaptation& a, const Array& closes) const {
+    Adaptation next = a;
+    next.metric = choose(closes, moments.metric(a.moments), a.metric);
+    next.moments = choose(closes, moments.init(target.size, options.dtype), a.moments);
     return next;
   }
 
   Loop pass(const Loop& loop, const Array& begin, const Array& end) const {
     Loop next = loop;
-    next.chains.tree =
-        vmap([&](const ChainState& c, const Array& e) { return grow(c, e); })(loop.chains, end);
+    Chain& chains = next.chains;
+    chains.tree =
+        vmap([&](const Chain& c, const Array& e) { return grow(c, e); })(loop.chains, end);
     // Rows of trees that are not done are written over later; that costs less than a choice.
-    Array rows = vmap([&](const ChainState& c) { return row_of(c); })(next.chains);
-    next.rows = written(loop.rows, rows, next.chains.transition - begin);
+    Array rows = vmap([&](const Chain& c) { return row_of(c); })(chains);
+    next.rows = written(loop.rows, rows, chains.adaptation.transition - begin);
 
-    Array ended = vmap(is_ended)(next.chains, end);
+    // Only what is costly is inside: what passes through a branch is copied.
+    using Turned = std::pair<Adaptation, Nuts::Impulse>;
+    Array ended = vmap(is_ended)(chains, end);
     auto turn = [&] {
-      auto one = [&](const ChainState& c, const Array& e) { return turn_over(c, e); };
-      auto [turned, closes] = vmap(one)(next.chains, end);
-      if (windows.last.empty()) return turned;
-      auto renew = [&] {
-        return vmap([&](const ChainState& c, const Array& w) { return renew_metric(c, w); })(
-            turned, closes);
+      auto one = [&](const Chain& c, const Array& e) { return turn_over(c, e); };
+      auto [adaptation, impulse, closes] = vmap(one)(chains, end);
+      if (windows.last.empty()) return Turned(adaptation, impulse);
+      auto renew = [&, &learned = adaptation, &windows_end = closes] {
+        return vmap([&](const Adaptation& a, const Array& w) { return renew_metric(a, w); })(
+            learned, windows_end);
       };
-      return cond(any(closes), renew, [&] { return turned; });
+      auto keep = [&learned = adaptation] { return learned; };
+      return Turned(cond(any(closes), renew, keep), impulse);
     };
-    next.chains = cond(any(ended), turn, [&] { return next.chains; });
+    auto go_on = [&] {
+      return Turned(chains.adaptation,
+                    {chains.tree.near.momentum, chains.tree.directions, chains.tree.key});
+    };
+    auto [adaptation, impulses] = cond(any(ended), turn, go_on);
+    auto replant = [&](const Nuts::Tree& tree, const Nuts::Impulse& impulse, const Array& e) {
+      return choose(e, nuts.begin(tree.sample.at, impulse), tree);
+    };
+    chains.tree = vmap(replant)(chains.tree, impulses, ended);
+    chains.adaptation = adaptation;
     return next;
   }
 
@@ -262,12 +301,13 @@ struct Sampler::Implementation {
         1, std::min(std::max<std::int64_t>(options.draws, 100), (std::int64_t{1} << 26) / row));
   }
 
-  std::pair<ChainState, Draws> advance(const ChainState& chains, const Array& transitions) const {
-    Array begin = chains.transition, end = begin + transitions;
+  std::pair<ChainState, Draws> advance(const ChainState& state, const Array& transitions) const {
+    Array begin = state.adaptation.transition, end = begin + transitions;
     Shape shape = {options.chains, capacity() + 1, target.size + stats_count};
-    Loop last = while_loop([&](const Loop& l) { return any(l.chains.transition < end); },
-                           [&](const Loop& l) { return pass(l, begin, end); },
-                           Loop{chains, zeros(shape, options.dtype)});
+    Loop start = {vmap([&](const ChainState& s) { return chain_of(s); })(state),
+                  zeros(shape, options.dtype)};
+    Loop last = while_loop([&](const Loop& l) { return any(l.chains.adaptation.transition < end); },
+                           [&](const Loop& l) { return pass(l, begin, end); }, start);
     auto columns = [&](std::int64_t from, std::int64_t to) {
       return slice(last.rows, {0, 0, from}, {options.chains, capacity(), to});
     };
@@ -284,7 +324,7 @@ struct Sampler::Implementation {
                    convert(stat(4), DType::i32),
                    stat(5) != 0.0,
                    stat(6)};
-    return {last.chains, draws};
+    return {{state.key, last.chains.tree.sample.at, last.chains.adaptation}, draws};
   }
 
   // --- Compiled, once each
@@ -296,8 +336,12 @@ struct Sampler::Implementation {
   };
   const Jitted<Advance> advance_program =
       jit(Advance{this}, {.donate = {0}, .device = options.device});
-  const std::function<ChainState()> init_program =
-      jit([this] { return init(); }, {.device = options.device});
+  /// The chains after so many more transitions; what these drew is appended to `kept`, if given.
+  ChainState run(ChainState state, std::int64_t transitions, std::vector<Draws>* kept) const;
+  Draws no_draws() const;
+
+  const std::function<ChainState(const Key&)> init_program =
+      jit([this](const Key& k) { return init(k); }, {.device = options.device});
 };
 
 namespace {
@@ -330,6 +374,30 @@ Draws joined(const std::vector<Draws>& chunks) {
 
 }  // namespace
 
+ChainState Sampler::Implementation::run(ChainState state, std::int64_t transitions,
+                                        std::vector<Draws>* kept) const {
+  while (transitions > 0) {
+    std::int64_t count = std::min(transitions, capacity());
+    auto [next, draws] = advance_program(state, Array(count));
+    state = next;
+    if (kept != nullptr) kept->push_back(first_of(draws, count));
+    transitions -= count;
+  }
+  return state;
+}
+
+Draws Sampler::Implementation::no_draws() const {
+  ChainState like = eval_shape([&](const Key& k) { return init(k); }, key(0));
+  auto none = [&](const ChainState& s) { return advance(s, Array(0)).second; };
+  return tree_map(
+      [](const Array& a) {
+        Shape shape = a.shape();
+        shape[1] = 0;
+        return zeros(shape, a.dtype());
+      },
+      eval_shape(none, like));
+}
+
 Sampler::Sampler(Target target, SamplingOptions options) {
   check(target, options);
   implementation_ = std::make_shared<const Implementation>(std::move(target), std::move(options));
@@ -339,7 +407,7 @@ const Target& Sampler::target() const { return implementation_->target; }
 const SamplingOptions& Sampler::options() const { return implementation_->options; }
 
 ChainState Sampler::init() const {
-  ChainState chains = implementation_->init_program();
+  ChainState chains = implementation_->init_program(key(options().seed));
   implementation_->check_start(chains);
   return chains;
 }
@@ -349,44 +417,38 @@ std::pair<ChainState, Draws> Sampler::advance(ChainState state, std::int64_t tra
     throw Error("Sampler::advance: " + std::to_string(transitions) +
                 " transitions. Give a number that is not negative");
   }
-  std::vector<Draws> chunks;
-  do {
-    std::int64_t count = std::min(transitions, implementation_->capacity());
-    auto [next, draws] = implementation_->advance_program(state, Array(count));
-    state = next;
-    chunks.push_back(first_of(draws, count));
-    transitions -= count;
-  } while (transitions > 0);
-  return {state, joined(chunks)};
+  std::vector<Draws> kept;
+  state = implementation_->run(std::move(state), transitions, &kept);
+  return {state, kept.empty() ? implementation_->no_draws() : joined(kept)};
 }
 
 Lowered Sampler::lower() const {
   const Implementation& self = *implementation_;
-  return self.advance_program.lower(eval_shape([&] { return self.init(); }), Array(1));
+  ChainState like = eval_shape([&](const Key& k) { return self.init(k); }, key(0));
+  return self.advance_program.lower(like, Array(1));
 }
 
 Draws sample(const Target& target, const SamplingOptions& options,
              const std::function<bool(std::int64_t done)>& look) {
   Sampler sampler(target, options);
+  const Sampler::Implementation& self = *sampler.implementation_;
   ChainState state = sampler.init();
   std::int64_t done = 0;
-  std::vector<Draws> chunks;
+  bool go_on = true;
+  std::vector<Draws> kept;
   // Chains wait for each other at the end of a chunk: few and long ones, unless someone looks.
-  auto run = [&](std::int64_t count) {
-    std::int64_t chunk = look ? std::max<std::int64_t>(1, count / 20) : count;
-    for (std::int64_t left = count; left > 0; left -= chunk) {
-      chunk = std::min(chunk, left);
-      auto [next, draws] = sampler.advance(state, chunk);
-      state = next;
-      done += chunk;
-      if (done > options.warmup) chunks.push_back(draws);
-      if (look && !look(done)) return false;
+  auto run = [&](std::int64_t count, std::vector<Draws>* chunks) {
+    std::int64_t end = done + count, chunk = look ? std::max<std::int64_t>(1, count / 20) : count;
+    while (go_on && done < end) {
+      std::int64_t now = std::min(chunk, end - done);
+      state = self.run(state, now, chunks);
+      done += now;
+      if (look) go_on = look(done);
     }
-    return true;
   };
-  if (run(options.warmup)) run(options.draws);
-  if (chunks.empty()) chunks.push_back(sampler.advance(state, 0).second);
-  return joined(chunks);
+  run(options.warmup, nullptr);
+  run(options.draws, &kept);
+  return kept.empty() ? self.no_draws() : joined(kept);
 }
 
 }  // namespace sturnus

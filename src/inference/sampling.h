@@ -53,17 +53,22 @@ struct Draws {
   SampleStats stats;
 };
 
-/// Chains between two transitions. A tree, with an axis of chains in front of every array: it can
-/// be flattened, saved, sent to a device.
-struct ChainState {
-  Key key;
-  Array transition;  // i32: how many are done, those of the warm-up included
-  Array begun;       // i32: trajectories begun, each with random numbers of its own
-  Nuts::Tree tree;
+/// What a chain has learned, and how far it is.
+struct Adaptation {
+  Array transition;    // i32: how many are done, those of the warm-up included
+  Array trajectories;  // i32: those and the trials of step sizes; each has its own random numbers
   Metric metric;
   StepSearch::State step;
   DualAveraging::State averaging;
   RunningMoments::State moments;
+};
+
+/// Chains between two transitions. A tree, with an axis of chains in front of every array: it can
+/// be flattened, saved, sent to a device.
+struct ChainState {
+  Key key;
+  DensityPoint at;
+  Adaptation adaptation;
 };
 
 class Sampler {
@@ -84,6 +89,8 @@ class Sampler {
   Lowered lower() const;
 
  private:
+  friend Draws sample(const Target&, const SamplingOptions&,
+                      const std::function<bool(std::int64_t)>&);
   struct Implementation;
   std::shared_ptr<const Implementation> implementation_;
 };
