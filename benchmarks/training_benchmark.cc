@@ -126,9 +126,7 @@ int run(int argc, char** argv) {
                         seconds_since(start)});
   for (const std::string& path : others) candidates.push_back(compiled(path, read_file(path)));
   Array first(3000), count(iterations), few(20);
-  auto execute = [&](Candidate& candidate, const Array& n) {
-    candidate.train(rows, first, n);
-  };
+  auto execute = [&](Candidate& candidate, const Array& n) { candidate.train(rows, first, n); };
   for (Candidate& candidate : candidates) execute(candidate, few);
   for (int round = 0; round < rounds; round++) {
     for (Candidate& candidate : candidates) {

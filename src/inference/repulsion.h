@@ -32,8 +32,8 @@ enum class Seen {
 ///   blocks      one over each kind of thing seen
 ///   full        one over every single number; takes the weight 1 / sqrt(N_d), N_d measured values
 ///   correlated  one over everything in the metric of the members' covariance, see
-///               correlated_density.h; best where little is seen: lambda, and f at as many points as
-///               the solution has constants of its own
+///               correlated_density.h; best where little is seen: lambda, and f at as many points
+///               as the solution has constants of its own
 enum class Factorization { joint, blocks, full, correlated };
 
 /// Repulsion adds weight * log density to the loss of each member. Nothing seen: no repulsion.
