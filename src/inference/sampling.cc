@@ -7,13 +7,12 @@
 #include <sturnus/ops/index.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
-#include <sturnus/ops/subscript.h>
 #include <sturnus/ops/transcendental.h>
 #include <sturnus/runtime/error.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -336,8 +335,15 @@ struct Sampler::Implementation {
   };
   const Jitted<Advance> advance_program =
       jit(Advance{this}, {.donate = {0}, .device = options.device});
+  /// Chunks of draws, of which the first so many count.
+  struct Kept {
+    std::vector<Draws> chunks;
+    std::vector<std::int64_t> counts;
+    void add(Draws draws, std::int64_t count);
+    Draws all() const;
+  };
   /// The chains after so many more transitions; what these drew is appended to `kept`, if given.
-  ChainState run(ChainState state, std::int64_t transitions, std::vector<Draws>* kept) const;
+  ChainState run(ChainState state, std::int64_t transitions, Kept* kept) const;
   Draws no_draws() const;
 
   const std::function<ChainState(const Key&)> init_program =
@@ -346,41 +352,55 @@ struct Sampler::Implementation {
 
 namespace {
 
-/// The first `count` draws of each chain.
-Draws first_of(const Draws& draws, std::int64_t count) {
-  if (draws.values.shape()[1] == count) return draws;
-  auto cut = [&](const Draws& all) {
-    return tree_map([&](const Array& a) { return a(Slice{}, Slice{0, count}); }, all);
-  };
-  return jit(cut)(draws);
-}
-
-/// All draws, one chunk behind another.
-Draws joined(const std::vector<Draws>& chunks) {
-  if (chunks.size() == 1) return chunks[0];
-  auto join = [](const std::vector<Draws>& all) {
-    std::vector<Arrays> leaves;
-    for (const Draws& chunk : all) leaves.push_back(tree_leaves(chunk));
-    Arrays whole;
-    for (std::size_t i = 0; i < leaves[0].size(); i++) {
-      Arrays parts;
-      for (const Arrays& chunk : leaves) parts.push_back(chunk[i]);
-      whole.push_back(concatenate(parts, 1));
+/// The first `counts[i]` along axis 1 of each part, one behind another. On the host: programs of
+/// every length would take longer to compile than all this takes to copy.
+Array joined(const Arrays& parts, const std::vector<std::int64_t>& counts) {
+  return visit_dtype(parts[0].dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    Shape shape = parts[0].shape();
+    std::int64_t chains = shape[0], capacity = shape[1];
+    std::vector<HostVector<T>> values;
+    for (const Array& part : parts) values.push_back(part.to_vector<T>());
+    std::vector<T> all;
+    for (std::int64_t c = 0; c < chains; c++) {
+      for (std::size_t i = 0; i < parts.size(); i++) {
+        std::int64_t row = parts[i].size() / (chains * capacity);
+        auto from = values[i].begin() + c * capacity * row;
+        all.insert(all.end(), from, from + counts[i] * row);
+      }
     }
-    return tree_unflatten(all[0], std::span<const Array>(whole));
-  };
-  return jit(join)(chunks);
+    shape[1] = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    return array(all, shape);
+  });
 }
 
 }  // namespace
 
+void Sampler::Implementation::Kept::add(Draws draws, std::int64_t count) {
+  chunks.push_back(std::move(draws));
+  counts.push_back(count);
+}
+
+Draws Sampler::Implementation::Kept::all() const {
+  if (chunks.size() == 1 && chunks[0].values.shape()[1] == counts[0]) return chunks[0];
+  std::vector<Arrays> leaves;
+  for (const Draws& chunk : chunks) leaves.push_back(tree_leaves(chunk));
+  Arrays whole;
+  for (std::size_t i = 0; i < leaves[0].size(); i++) {
+    Arrays parts;
+    for (const Arrays& chunk : leaves) parts.push_back(chunk[i]);
+    whole.push_back(joined(parts, counts));
+  }
+  return tree_unflatten(chunks[0], std::span<const Array>(whole));
+}
+
 ChainState Sampler::Implementation::run(ChainState state, std::int64_t transitions,
-                                        std::vector<Draws>* kept) const {
+                                        Kept* kept) const {
   while (transitions > 0) {
     std::int64_t count = std::min(transitions, capacity());
     auto [next, draws] = advance_program(state, Array(count));
     state = next;
-    if (kept != nullptr) kept->push_back(first_of(draws, count));
+    if (kept != nullptr) kept->add(draws, count);
     transitions -= count;
   }
   return state;
@@ -417,9 +437,9 @@ std::pair<ChainState, Draws> Sampler::advance(ChainState state, std::int64_t tra
     throw Error("Sampler::advance: " + std::to_string(transitions) +
                 " transitions. Give a number that is not negative");
   }
-  std::vector<Draws> kept;
+  Implementation::Kept kept;
   state = implementation_->run(std::move(state), transitions, &kept);
-  return {state, kept.empty() ? implementation_->no_draws() : joined(kept)};
+  return {state, kept.chunks.empty() ? implementation_->no_draws() : kept.all()};
 }
 
 Lowered Sampler::lower() const {
@@ -435,9 +455,9 @@ Draws sample(const Target& target, const SamplingOptions& options,
   ChainState state = sampler.init();
   std::int64_t done = 0;
   bool go_on = true;
-  std::vector<Draws> kept;
+  Sampler::Implementation::Kept kept;
   // Chains wait for each other at the end of a chunk: few and long ones, unless someone looks.
-  auto run = [&](std::int64_t count, std::vector<Draws>* chunks) {
+  auto run = [&](std::int64_t count, Sampler::Implementation::Kept* chunks) {
     std::int64_t end = done + count, chunk = look ? std::max<std::int64_t>(1, count / 20) : count;
     while (go_on && done < end) {
       std::int64_t now = std::min(chunk, end - done);
@@ -448,7 +468,7 @@ Draws sample(const Target& target, const SamplingOptions& options,
   };
   run(options.warmup, nullptr);
   run(options.draws, &kept);
-  return kept.empty() ? self.no_draws() : joined(kept);
+  return kept.chunks.empty() ? self.no_draws() : kept.all();
 }
 
 }  // namespace sturnus
