@@ -1,3 +1,4 @@
+#include <sturnus/functional/control_flow.h>
 #include <sturnus/functional/doubles.h>
 #include <sturnus/functional/jit.h>
 #include <sturnus/functional/vmap.h>
@@ -7,6 +8,7 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/random.h>
+#include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/subscript.h>
@@ -183,14 +185,20 @@ Model<HareLynx> hare_lynx_model() {
 }
 
 Array promising_starts(const Target& target, std::int64_t chains, std::uint64_t seed,
-                       std::int64_t candidates) {
-  auto best = [&](const Key& key) {
-    Array places = uniform(key, {candidates, target.size}, -2.0, 2.0, DType::f64);
-    Array values = vmap([&](const Array& x) { return target.log_density(x); })(places);
-    Array lowest = full({}, std::numeric_limits<double>::lowest(), values.dtype());
-    return take(places, argmax(where(is_finite(values), values, lowest)));
+                       std::int64_t candidates, std::int64_t rounds) {
+  auto search = [&](const Key& key) {
+    auto look_around = [&](const Array& round, const Array& best) {
+      Array reach = 2.0 * exp(-std::log(2.0) * convert(round, DType::f64));
+      Array steps =
+          reach * uniform(fold_in(key, round), {candidates, target.size}, -1.0, 1.0, DType::f64);
+      Array places = concatenate({expand_dims(best, 0), best + steps});
+      Array values = vmap([&](const Array& x) { return target.log_density(x); })(places);
+      Array lowest = full({}, std::numeric_limits<double>::lowest(), values.dtype());
+      return take(places, argmax(where(is_finite(values), values, lowest)));
+    };
+    return fori_loop(0, rounds, look_around, zeros({target.size}, DType::f64));
   };
-  auto all = [&] { return vmap(best)(split(fold_in(key(seed), 1), chains)); };
+  auto all = [&] { return vmap(search)(split(fold_in(key(seed), 1), chains)); };
   return jit(all)();
 }
 

@@ -65,10 +65,11 @@ struct HareLynx {
 };
 Model<HareLynx> hare_lynx_model();
 
-/// Free numbers [chains, size] to begin at: for each chain the place of highest density among so
-/// many, uniform in (-2, 2). Wide priors put most of that cube where a density is all but zero and
-/// so steep that chains would not come back.
+/// Free numbers [chains, size] to begin at. Each chain looks for them by itself: of `candidates`
+/// places, uniform within 2 of 0, the one of highest density, then the same within 1 of that one,
+/// and so on, `rounds` times. Wide priors put most places where a density is all but zero, and so
+/// flat or so steep that chains would learn wrong step sizes there.
 Array promising_starts(const Target& target, std::int64_t chains, std::uint64_t seed,
-                       std::int64_t candidates = 100);
+                       std::int64_t candidates = 200, std::int64_t rounds = 5);
 
 }  // namespace sturnus
