@@ -164,8 +164,8 @@ Model<HareLynx> hare_lynx_model() {
   Array pelts = stack({vector_of(hares), vector_of(lynxes)}, 1);
   std::vector<double> years;
   for (int i = 0; i <= 20; i++) years.push_back(i);
-  // In a tenth of a year neither population changes by more than a fifth.
-  StepGrid grid(years, 0.1);
+  // Where the posterior is, its logarithm is then right to 1e-3.
+  StepGrid grid(years, 0.2);
   Array center = vector_of(std::vector<double>{1, 0.05, 1, 0.05});
   Array spread = vector_of(std::vector<double>{0.5, 0.05, 0.5, 0.05});
   auto log_joint = [=](const HareLynx& p) {
