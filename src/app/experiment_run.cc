@@ -155,13 +155,8 @@ json describe_lambda(const Matrix& draws, const ExperimentData& data) {
           {"draws", to_json(draws)}};
 }
 
-std::string commit() {
-  const char* known = std::getenv("STURNUS_COMMIT");
-  return known != nullptr ? known : "unknown";
-}
-
 json describe_run(const RunConfig& config, const ExperimentData& data) {
-  return {{"sturnus", {{"version", version}, {"commit", commit()}}},
+  return {{"sturnus", describe_program()},
           {"device", default_device().description().text},
           {"settings", to_json(config)},
           {"data",
@@ -206,6 +201,11 @@ SavedTraining starting_point(const Ensemble& ensemble, const fs::path& kept, boo
 }
 
 }  // namespace
+
+json describe_program() {
+  const char* commit = std::getenv("STURNUS_COMMIT");
+  return {{"version", version}, {"commit", commit != nullptr ? commit : "unknown"}};
+}
 
 json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress) {
   ExperimentData data = data_of(config);

@@ -24,6 +24,9 @@ struct RunPlaces {
 /// Throws Error when the folder holds an unfinished training and `resume` is not asked for.
 nlohmann::json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress);
 
+/// Version and commit of this program.
+nlohmann::json describe_program();
+
 /// The scores of a result as a table for a terminal.
 void print_scores(std::ostream& out, const nlohmann::json& result);
 

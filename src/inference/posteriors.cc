@@ -1,0 +1,205 @@
+#include <sturnus/functional/control_flow.h>
+#include <sturnus/functional/doubles.h>
+#include <sturnus/functional/jit.h>
+#include <sturnus/functional/vmap.h>
+#include <sturnus/inference/densities.h>
+#include <sturnus/inference/ode.h>
+#include <sturnus/inference/posteriors.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/random.h>
+#include <sturnus/ops/rearrange.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
+#include <sturnus/ops/subscript.h>
+#include <sturnus/ops/take.h>
+#include <sturnus/ops/transcendental.h>
+#include <sturnus/runtime/error.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace sturnus {
+namespace {
+
+Array vector_of(std::span<const double> values) {
+  return array(std::vector<double>(values.begin(), values.end()),
+               {static_cast<std::int64_t>(values.size())}, DType::f64);
+}
+
+Array log_prior(const Array& x, const PriorInterval& interval) {
+  return sum(uniform_log_density(x, interval.low, interval.high));
+}
+
+Bijection inside(const PriorInterval& interval) {
+  return Bijection::interval(interval.low, interval.high);
+}
+
+/// Times of measurements with steps of a solver between them, none longer than `longest`.
+struct StepGrid {
+  StepGrid(std::span<const double> measured, double longest) {
+    std::vector<double> all = {measured[0]}, places = {0};
+    for (std::size_t i = 1; i < measured.size(); i++) {
+      double length = measured[i] - measured[i - 1], steps = std::ceil(length / longest - 1e-9);
+      for (double k = 1; k <= steps; k++) all.push_back(measured[i - 1] + length * k / steps);
+      places.push_back(static_cast<double>(all.size() - 1));
+    }
+    times = vector_of(all);
+    rows = convert(vector_of(places), DType::i32);
+  }
+  Array times;
+  Array rows;  // of `times`, those with measurements
+};
+
+/// Prey and predators where the grid has measurements: [measurements, 2]. Both equations are
+/// y' = y (growth - loss * the other's y).
+Array predator_prey(const Array& start, const Array& growth, const Array& loss,
+                    const StepGrid& grid) {
+  auto slope = [&](const Array&, const Array& y) { return y * (growth - loss * flip(y, {0})); };
+  return take(rk4(slope, start, grid.times), grid.rows);
+}
+
+}  // namespace
+
+Model<Exponential> exponential_model(const Measurements& data, const ExponentialPrior& prior) {
+  Array t = vector_of(data.t), y = vector_of(data.y);
+  auto log_joint = [=, sigma = data.sigma](const Exponential& p) {
+    return log_prior(p.f0, prior.f0) + log_prior(p.lambda, prior.lambda) +
+           sum(normal_log_density(y, p.f0 * exp(p.lambda * t), sigma));
+  };
+  return {log_joint, {0.0, 0.0}, {{".f0", inside(prior.f0)}, {".lambda", inside(prior.lambda)}}};
+}
+
+Model<Oscillation> oscillator_model(const Measurements& data, const OscillatorPrior& prior) {
+  Array t = vector_of(data.t), y = vector_of(data.y);
+  auto log_joint = [=, sigma = data.sigma](const Oscillation& p) {
+    Array w = p.omega * sqrt(1.0 - square(p.zeta));
+    Array f = p.f0 * exp(-p.zeta * p.omega * t) * sin(w * t);
+    return log_prior(p.f0, prior.f0) + log_prior(p.omega, prior.omega) +
+           log_prior(p.zeta, prior.zeta) + sum(normal_log_density(y, f, sigma));
+  };
+  return {
+      log_joint,
+      {0.0, 0.0, 0.0},
+      {{".f0", inside(prior.f0)}, {".omega", inside(prior.omega)}, {".zeta", inside(prior.zeta)}}};
+}
+
+Model<FreePhaseOscillation> oscillator_model(const Measurements& data,
+                                             const FreePhasePrior& prior) {
+  Array t = vector_of(data.t), y = vector_of(data.y);
+  auto log_joint = [=, sigma = data.sigma](const FreePhaseOscillation& p) {
+    Array w = p.omega * sqrt(1.0 - square(p.zeta));
+    Array f = exp(-p.zeta * p.omega * t) * (p.sine * sin(w * t) + p.cosine * cos(w * t));
+    return log_prior(p.sine, prior.sine) + log_prior(p.cosine, prior.cosine) +
+           log_prior(p.omega, prior.omega) + log_prior(p.zeta, prior.zeta) +
+           sum(normal_log_density(y, f, sigma));
+  };
+  return {log_joint,
+          {0.0, 0.0, 0.0, 0.0},
+          {{".sine", inside(prior.sine)},
+           {".cosine", inside(prior.cosine)},
+           {".omega", inside(prior.omega)},
+           {".zeta", inside(prior.zeta)}}};
+}
+
+Model<LotkaVolterra> lotka_volterra_model(const Samples& data, double sigma,
+                                          const LotkaVolterraPrior& prior) {
+  bool fits = data.points > 0 && data.inputs == 1 && data.outputs == 2 &&
+              data.x.size() == data.points && data.y.size() == 2 * data.points;
+  for (std::size_t i = 1; fits && i < data.x.size(); i++) fits = data.x[i - 1] < data.x[i];
+  if (!fits) {
+    throw Error("lotka_volterra_model: " + std::to_string(data.points) + " points with " +
+                std::to_string(data.x.size()) + " inputs and " + std::to_string(data.y.size()) +
+                " measured outputs. Give increasing times, and prey and predators at each");
+  }
+  // Near the true parameters the solution is then right to 1e-3 where noise is 1.
+  StepGrid grid(data.x, 0.025);
+  Array y = array(data.y, {static_cast<std::int64_t>(data.points), 2}, DType::f64);
+  auto log_joint = [=](const LotkaVolterra& p) {
+    Array lambda = stack({p.alpha, p.beta, p.gamma, p.delta});
+    Array growth = stack({p.alpha, -p.gamma}), loss = stack({p.beta, -p.delta});
+    Array f = predator_prey(p.start, growth, loss, grid);
+    return log_prior(p.start, prior.start) + log_prior(lambda, prior.lambda) +
+           sum(normal_log_density(y, f, sigma));
+  };
+  return {log_joint,
+          {zeros({2}), 0.0, 0.0, 0.0, 0.0},
+          {{".start", inside(prior.start)},
+           {".alpha", inside(prior.lambda)},
+           {".beta", inside(prior.lambda)},
+           {".gamma", inside(prior.lambda)},
+           {".delta", inside(prior.lambda)}}};
+}
+
+Model<EightSchools> eight_schools_model() {
+  Array y = vector_of(std::vector<double>{28, 8, -3, 7, -1, 1, 18, 12});
+  Array sd = vector_of(std::vector<double>{15, 10, 16, 11, 9, 11, 10, 18});
+  auto log_joint = [=](const EightSchools& p) {
+    return normal_log_density(p.mu, 0.0, 5.0) + half_cauchy_log_density(p.tau, 5.0) +
+           sum(normal_log_density(p.offsets, 0.0, 1.0)) +
+           sum(normal_log_density(y, p.mu + p.tau * p.offsets, sd));
+  };
+  return {log_joint, {0.0, 0.0, zeros({8})}, {{".tau", Bijection::positive()}}};
+}
+
+Target eight_schools() {
+  Model model = eight_schools_model();
+  Target target = model;
+  target.parameters = [model](const Array& free) {
+    EightSchools p = model.constrain(free);
+    return concatenate({model.parameters(free), p.mu + p.tau * p.offsets});
+  };
+  for (int i = 0; i < 8; i++) target.names.push_back("theta[" + std::to_string(i) + "]");
+  return target;
+}
+
+Model<HareLynx> hare_lynx_model() {
+  const std::vector<double> hares = {30,   47.2, 70.2, 77.4, 36.3, 20.6, 18.1,
+                                     21.4, 22,   25.4, 27.1, 40.3, 57,   76.6,
+                                     52.3, 19.5, 11.2, 7.6,  14.6, 16.2, 24.7};
+  const std::vector<double> lynxes = {4, 6.1,  9.8,  35.2, 59.4, 41.7, 19,   13,  8.3,  9.1, 7.4,
+                                      8, 12.3, 19.5, 45.7, 51.1, 29.7, 15.8, 9.7, 10.1, 8.6};
+  Array pelts = stack({vector_of(hares), vector_of(lynxes)}, 1);
+  std::vector<double> years;
+  for (int i = 0; i <= 20; i++) years.push_back(i);
+  // Where the posterior is, its logarithm is then right to 1e-3.
+  StepGrid grid(years, 0.2);
+  Array center = vector_of(std::vector<double>{1, 0.05, 1, 0.05});
+  Array spread = vector_of(std::vector<double>{0.5, 0.05, 0.5, 0.05});
+  auto log_joint = [=](const HareLynx& p) {
+    const Array& theta = p.theta;
+    Array growth = stack({theta(0), -theta(2)}), loss = stack({theta(1), -theta(3)});
+    Array z = predator_prey(p.z_init, growth, loss, grid);
+    return sum(normal_log_density(theta, center, spread)) +
+           sum(log_normal_log_density(p.z_init, std::log(10.0), 1.0)) +
+           sum(log_normal_log_density(p.sigma, -1.0, 1.0)) +
+           sum(log_normal_log_density(pelts, log(z), p.sigma));
+  };
+  return {log_joint,
+          {zeros({4}), zeros({2}), zeros({2})},
+          {{".theta", Bijection::positive()},
+           {".z_init", Bijection::positive()},
+           {".sigma", Bijection::positive()}}};
+}
+
+Array promising_starts(const Target& target, std::int64_t chains, std::uint64_t seed,
+                       std::int64_t candidates, std::int64_t rounds) {
+  auto search = [&](const Key& key) {
+    auto look_around = [&](const Array& round, const Array& best) {
+      Array reach = 2.0 * exp(-std::log(2.0) * convert(round, DType::f64));
+      Array steps =
+          reach * uniform(fold_in(key, round), {candidates, target.size}, -1.0, 1.0, DType::f64);
+      Array places = concatenate({expand_dims(best, 0), best + steps});
+      Array values = vmap([&](const Array& x) { return target.log_density(x); })(places);
+      Array lowest = full({}, std::numeric_limits<double>::lowest(), values.dtype());
+      return take(places, argmax(where(is_finite(values), values, lowest)));
+    };
+    return fori_loop(0, rounds, look_around, zeros({target.size}, DType::f64));
+  };
+  auto all = [&] { return vmap(search)(split(fold_in(key(seed), 1), chains)); };
+  return jit(all)();
+}
+
+}  // namespace sturnus

@@ -1,0 +1,112 @@
+#include <gtest/gtest.h>
+#include <sturnus/runtime/error.h>
+#include <sturnus/runtime/files.h>
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "src/app/commands.h"
+
+namespace sturnus::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::string message_of(const SampleRequest& request) {
+  std::ostringstream out, progress;
+  try {
+    sample_problem(out, progress, request);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(Sample, WritesWhatIsPromised) {
+  fs::path folder = fs::path(testing::TempDir()) / "sampled";
+  fs::remove_all(folder);
+  std::ostringstream out, progress;
+  SampleRequest request;
+  request.problem = "exponential";
+  request.chains = 2;
+  request.warmup = 150;
+  request.draws = 60;
+  request.seed = 3;
+  request.run = 1;
+  request.out = folder;
+  sample_problem(out, progress, request);
+
+  json result = json::parse(read_file(folder / "result.json"));
+  for (const char* parameter : {"f0", "lambda"}) {
+    const json& row = result.at("summary").at(parameter);
+    for (const char* key :
+         {"mean", "sd", "q05", "q25", "q50", "q75", "q95", "rhat", "ess_bulk", "ess_tail"}) {
+      EXPECT_TRUE(row.at(key).is_number()) << parameter << " " << key;
+    }
+    EXPECT_LT(row.at("q05").get<double>(), row.at("q50").get<double>());
+  }
+  EXPECT_NEAR(result.at("summary").at("lambda").at("mean").get<double>(), 0.3, 0.1);
+  for (const char* name : {"compile_s", "warmup_s", "sampling_s", "ess_bulk_per_s"}) {
+    EXPECT_GT(result.at("timing").at(name).get<double>(), 0) << name;
+  }
+  EXPECT_EQ(result.at("settings").at("problem"), "exponential");
+  EXPECT_EQ(result.at("settings").at("run"), 1);
+  EXPECT_EQ(result.at("settings").at("seed"), 3);
+  EXPECT_TRUE(result.at("sturnus").at("version").is_string());
+  EXPECT_TRUE(result.at("finished").get<bool>());
+
+  for (const char* file : {"exponential_1.csv", "exponential_2.csv"}) {
+    std::istringstream lines(read_file(folder / file));
+    int draws = 0;
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.empty() && line[0] != '#' && line.rfind("lp__", 0) != 0) draws++;
+    }
+    EXPECT_EQ(draws, 60) << file;
+  }
+  EXPECT_EQ(read_file(folder / "draws.nc").substr(1, 3), "HDF");
+  EXPECT_NE(progress.str().find("draws  210/210"), std::string::npos) << progress.str();
+  EXPECT_NE(progress.str().find("acceptance 0."), std::string::npos) << progress.str();
+  EXPECT_NE(out.str().find("ess_bulk"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("\nlambda "), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("Warning: "), std::string::npos) << out.str();  // few draws
+  EXPECT_NE(out.str().find((folder / "draws.nc").string()), std::string::npos);
+}
+
+TEST(Sample, SaysWhatIsWrongBeforeItBegins) {
+  auto message = [](const std::function<void(SampleRequest&)>& change) {
+    SampleRequest request;
+    request.problem = "oscillator";
+    request.out = fs::path(testing::TempDir()) / "not_written";
+    change(request);
+    std::string said = message_of(request);
+    EXPECT_FALSE(fs::exists(request.out));
+    return said;
+  };
+  EXPECT_EQ(message([](SampleRequest& r) { r.problem = "eight_school"; }),
+            "sample: there is no problem \"eight_school\"; there are exponential, oscillator, "
+            "free_phase_oscillator, lotka_volterra, eight_schools, hare_lynx. Did you mean "
+            "\"eight_schools\"?");
+  EXPECT_EQ(message([](SampleRequest& r) { r.metric = "dens"; }),
+            "sample: there is no metric \"dens\"; there are unit, diagonal, dense. Did you mean "
+            "\"dense\"?");
+  EXPECT_EQ(message([](SampleRequest& r) { r.chains = 0; }), "sample: 0 chains. Give at least 1");
+  EXPECT_EQ(message([](SampleRequest& r) { r.draws = 3; }),
+            "sample: 3 draws of each chain, but R-hat and effective sample sizes need 4. Give "
+            "--draws at least 4");
+  EXPECT_EQ(message([](SampleRequest& r) { r.run = 5; }),
+            "sample: run 5 of oscillator is asked for, but there are runs 0 to 4. Give one of "
+            "them");
+  EXPECT_EQ(message([](SampleRequest& r) {
+              r.problem = "hare_lynx";
+              r.run = 1;
+            }),
+            "sample: hare_lynx has one data set, but run 1 is asked for. Leave --run out");
+  EXPECT_NE(message([](SampleRequest& r) { r.target_acceptance = 1.5; }).find("1.5"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace sturnus::app
