@@ -21,7 +21,13 @@ json run(double x) {
             {"abs_dlambda", x / 10},
             {"logl_lambda", x},
             {"w_f", nullptr},
-            {"w_lambda", x / 100}}},
+            {"w_lambda", x / 100},
+            {"exact",
+             {{{"name", "exact"},
+               {"w_f", x},
+               {"w_lambda", x / 100},
+               {"floor_w_f", {{"mean", x / 2}}},
+               {"floor_w_lambda", {{"mean", x / 100}}}}}}}},
           {"timing", {{"ms_per_iteration", 10 * x}, {"compile_s", 2 * x}}},
           {"members", {{"divergences", {{{"member", 1}, {"iteration", 2}}}}}}};
 }
@@ -67,6 +73,16 @@ TEST(ResultsPage, HoldsEveryTable) {
       "- abs dlambda of `full`: 0.060 ± 0.010, published 0.025 ± 0.011\n"
       "\n"
       "\n"
+      "\n"
+      "## Distance to the exact posterior\n"
+      "\n"
+      "In brackets: how many times the distance of as many exact draws. `correlated` has this "
+      "library's own settings, see [ensembles](../ensembles.md).\n"
+      "\n"
+      "| variant | W(f), exact | W(lambda), exact |\n"
+      "|---|---|---|\n"
+      "| mine | 0.6000 (2.00) | 0.0060 (1.00) |\n"
+      "| full | 0.6000 (2.00) | 0.0060 (1.00) |\n"
       "\n"
       "## Time\n"
       "\n"
