@@ -3,7 +3,6 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/dot.h>
-#include <sturnus/ops/linalg.h>
 #include <sturnus/ops/order.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
