@@ -7,6 +7,7 @@
 // The other programs, StableHLO from elsewhere, take f32 rows of parameters, one per member, the
 // first iteration and the number of iterations (i32), and return the rows. Prints JSON.
 #include <sturnus/inference/published.h>
+#include <sturnus/runtime/files.h>
 #include <sturnus/sturnus.h>
 #include <sys/resource.h>
 
@@ -14,9 +15,7 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -65,9 +64,7 @@ Candidate own_training(const Request& request) {
 }
 
 Candidate other_training(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("ensemble_benchmark: cannot read " + path);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text = read_file(path);
   auto start = Clock::now();
   LoadedExecutable program = default_device().owner().compile(text);
   double compile = seconds_since(start);

@@ -7,6 +7,7 @@
 // The other programs, StableHLO from elsewhere, take f32[25, 903] rows of parameters, the first
 // iteration and the number of iterations (i32), and return the rows.
 #include <sturnus/inference/experiment_data.h>
+#include <sturnus/runtime/files.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +16,6 @@
 #include <ctime>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <random>
 
 #include "benchmarks/oscillator_training.h"
@@ -41,12 +41,6 @@ struct Candidate {
   double compile_seconds;
   double best = 1e9, cpu = 1e9;  // milliseconds per iteration
 };
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("training_benchmark: cannot read " + path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 Array start_rows(const std::string& path, std::int64_t members) {
   std::vector<float> rows(static_cast<std::size_t>(members * parameters));

@@ -200,7 +200,7 @@ bool in_order(const Axes& batch, const Axes& first, const Axes& second) {
 }
 
 // The call of the host's product that the dot is, if it is one: real matrices behind common leading
-// axes, so small that they stay in the cache and that threads would not pay, but no trifle.
+// axes, each so small that it stays in the cache, but all together no trifle.
 std::optional<std::string> as_host_product(const Dot& dot, const Array& left, const Array& right) {
   if (left.dtype() != DType::f32 && left.dtype() != DType::f64) return {};
   Axes lf = dot.left_free(left), rf = dot.right_free(right);

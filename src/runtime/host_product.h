@@ -1,8 +1,8 @@
 // Products of many small matrices on the CPU.
 //
-// XLA's CPU compiler does the batched products of small networks at about a sixth of what a core
-// can do (benchmarks/product_benchmark.cc), and spends much of its compile time on them. Programs
-// compiled for the CPU call this function instead.
+// XLA's CPU compiler is slow at the batched products of small networks, and spends much of its
+// compile time on them. Programs compiled for the CPU call this function instead: what a training
+// gains is measured in benchmarks/training_benchmark.cc.
 #pragma once
 
 #include <sturnus/runtime/host_callback.h>
