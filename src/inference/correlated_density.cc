@@ -1,9 +1,9 @@
 #include <sturnus/functional/graph.h>
 #include <sturnus/inference/correlated_density.h>
 #include <sturnus/ops/arithmetic.h>
-#include <sturnus/ops/creation.h>
 #include <sturnus/ops/dot.h>
 #include <sturnus/ops/order.h>
+#include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/softmax.h>
@@ -40,10 +40,9 @@ Array log_correlated_density(const Array& members, const Array& others) {
   Array centred = where(expand_dims(counts, 1), there - mean, 0.0);
   Array covariance = matmul(transpose(centred), centred) / (total - 1.0);
   // Members that agree in some direction still have a (tiny) width there.
-  Array width = sum(eye(d, members.dtype()) * covariance, 1);
   constexpr double least = 1e-5;
-  Array floor = least * width + 1e-14;
-  Array root = cholesky(covariance + eye(d, members.dtype()) * floor);
+  Array floor = least * diagonal(covariance) + 1e-14;
+  Array root = cholesky(covariance + diag(floor));
 
   auto whitened = [&](const Array& x) { return triangular_solve(root, transpose(x)); };  // [d, n]
   auto dimensions = static_cast<double>(d);
@@ -52,7 +51,7 @@ Array log_correlated_density(const Array& members, const Array& others) {
   Array centres = sqrt(1.0 - h * h) * whitened(centred);
   Array distances = sum(square(expand_dims(own, 2) - expand_dims(centres, 1)), 0);  // [n, n]
   Array exponents = where(counts, -0.5 * distances / (h * h), -1e30);
-  Array log_volume = sum(log(h * sum(eye(d, members.dtype()) * root, 1)));
+  Array log_volume = sum(log(h * diagonal(root)));
   return logsumexp(exponents, 1) - log_volume;
 }
 
