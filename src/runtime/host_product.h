@@ -6,8 +6,8 @@
 #pragma once
 
 #include <sturnus/runtime/host_callback.h>
+#include <sturnus/runtime/product_kernels.h>
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,14 +16,7 @@ namespace sturnus::internal {
 /// The name under which every process has it among its host callbacks.
 inline constexpr std::string_view host_product_name = "product";
 
-/// Which of the axes m, k of the left operand and k, n of the right one stands last in memory.
-enum class ProductLayout { mk_kn, km_kn, mk_nk };
-
-struct ProductExtents {
-  std::int64_t batch = 1, m = 1, k = 1, n = 1;
-};
-
-/// result[b, m, n] = sum over k of left[b, m, k] right[b, k, n].
+/// result[b, m, n] = sum over k of left[b, m, k] right[b, k, n], on as many cores as are worth it.
 template <class Real>
 void host_product(ProductLayout layout, const ProductExtents& extents, const Real* left,
                   const Real* right, Real* result);

@@ -1,0 +1,297 @@
+#include <sturnus/runtime/product_kernels.h>
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// Every function below is inlined into one of those at the end, and takes over the instruction set
+// that is named there.
+namespace sturnus::internal {
+namespace {
+
+template <class Real, int width>
+struct VectorOf {
+  using Type [[gnu::vector_size(width * sizeof(Real))]] = Real;
+};
+template <class Real, int width>
+using Vector = typename VectorOf<Real, width>::Type;
+
+template <class V, class Real>
+[[gnu::always_inline]] inline void load(V& value, const Real* from) {
+  std::memcpy(&value, from, sizeof value);
+}
+
+template <class V, class Real>
+[[gnu::always_inline]] inline void store(const V& value, Real* to) {
+  std::memcpy(to, &value, sizeof value);
+}
+
+// The sum of the elements, by halves.
+template <class Real, int width>
+[[gnu::always_inline]] inline Real total(const Vector<Real, width>& v) {
+  if constexpr (width == 1) {
+    return v[0];
+  } else {
+    Vector<Real, width / 2> low, high;
+    std::memcpy(&low, &v, sizeof low);
+    std::memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof low, sizeof high);
+    return total<Real, width / 2>(low + high);
+  }
+}
+
+template <class Real>
+struct Product {
+  std::int64_t m, k, n;
+  const Real* left;
+  std::int64_t left_row, left_column;  // strides
+  const Real* right;
+  std::int64_t right_row;
+  Real* result;
+};
+
+// Rows i to i + height and columns j to j + vectors * width of the result: the sums stay in
+// registers, and each k adds the product of a column of the left operand and a row of the right
+// one.
+template <class Real, int width, int height, int vectors>
+[[gnu::always_inline]] inline void add_outer_products(const Product<Real>& p, std::int64_t i,
+                                                      std::int64_t j) {
+  using V = Vector<Real, width>;
+  V sums[height][vectors];
+#pragma GCC unroll 8
+  for (int h = 0; h < height; h++) {
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; v++) sums[h][v] = V{};
+  }
+  const Real *left = p.left + i * p.left_row, *right = p.right + j;
+  for (std::int64_t k = 0; k < p.k; k++, left += p.left_column, right += p.right_row) {
+    V row[vectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; v++) load(row[v], right + v * width);
+#pragma GCC unroll 8
+    for (int h = 0; h < height; h++) {
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; v++) sums[h][v] += left[h * p.left_row] * row[v];
+    }
+  }
+  std::int64_t count = p.n - j;
+#pragma GCC unroll 8
+  for (int h = 0; h < height; h++) {
+    Real* to = p.result + (i + h) * p.n + j;
+    if (count >= vectors * width) {
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; v++) store(sums[h][v], to + v * width);
+    } else {
+      Real row[vectors * width];
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; v++) store(sums[h][v], row + v * width);
+      std::copy_n(row, count, to);
+    }
+  }
+}
+
+template <class Real, int width, int vectors>
+[[gnu::always_inline]] inline void outer_columns(const Product<Real>& p, std::int64_t j) {
+  // 20 rows are four times 5, not three times 6 and 2: few sums would wait for each other.
+  std::int64_t i = 0;
+  for (std::int64_t tiles = (p.m + 5) / 6; tiles > 0; tiles--) {
+    std::int64_t height = (p.m - i + tiles - 1) / tiles;
+    switch (height) {
+      case 6:
+        add_outer_products<Real, width, 6, vectors>(p, i, j);
+        break;
+      case 5:
+        add_outer_products<Real, width, 5, vectors>(p, i, j);
+        break;
+      case 4:
+        add_outer_products<Real, width, 4, vectors>(p, i, j);
+        break;
+      case 3:
+        add_outer_products<Real, width, 3, vectors>(p, i, j);
+        break;
+      case 2:
+        add_outer_products<Real, width, 2, vectors>(p, i, j);
+        break;
+      default:
+        add_outer_products<Real, width, 1, vectors>(p, i, j);
+    }
+    i += height;
+  }
+}
+
+// The rows of the right operand have at least `width` elements. The last columns are done once more
+// where they are not whole vectors.
+template <class Real, int width>
+[[gnu::always_inline]] inline void by_outer_products(const Product<Real>& p) {
+  std::int64_t j = 0;
+  for (; j + 2 * width <= p.n; j += 2 * width) outer_columns<Real, width, 2>(p, j);
+  if (p.n - j > width) outer_columns<Real, width, 1>(p, j), j += width;
+  if (p.n > j) outer_columns<Real, width, 1>(p, std::max<std::int64_t>(p.n - width, 0));
+}
+
+// Elements (i, j) to (i + height, j + breadth): both operands have the k one after the other.
+template <class Real, int width, int height, int breadth>
+[[gnu::always_inline]] inline void inner_products(const Product<Real>& p, std::int64_t i,
+                                                  std::int64_t j) {
+  using V = Vector<Real, width>;
+  V sums[height][breadth];
+#pragma GCC unroll 8
+  for (int h = 0; h < height; h++) {
+#pragma GCC unroll 8
+    for (int b = 0; b < breadth; b++) sums[h][b] = V{};
+  }
+  const Real *left = p.left + i * p.k, *right = p.right + j * p.k;
+  std::int64_t k = 0;
+  for (; k + width <= p.k; k += width) {
+    V row[breadth];
+#pragma GCC unroll 8
+    for (int b = 0; b < breadth; b++) load(row[b], right + b * p.k + k);
+#pragma GCC unroll 8
+    for (int h = 0; h < height; h++) {
+      V column;
+      load(column, left + h * p.k + k);
+#pragma GCC unroll 8
+      for (int b = 0; b < breadth; b++) sums[h][b] += column * row[b];
+    }
+  }
+  if (k < p.k) {  // the last vector once more, without what was added before
+    using Bits = Vector<std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>, width>;
+    Bits lane;
+    for (int w = 0; w < width; w++) lane[w] = w;
+    Bits is_new = lane >= static_cast<int>(width - (p.k - k));
+    k = p.k - width;
+    V row[breadth];
+#pragma GCC unroll 8
+    for (int b = 0; b < breadth; b++) load(row[b], right + b * p.k + k);
+#pragma GCC unroll 8
+    for (int h = 0; h < height; h++) {
+      V column;
+      load(column, left + h * p.k + k);
+      column = reinterpret_cast<V>(reinterpret_cast<Bits>(column) & is_new);
+#pragma GCC unroll 8
+      for (int b = 0; b < breadth; b++) {
+        sums[h][b] += column * reinterpret_cast<V>(reinterpret_cast<Bits>(row[b]) & is_new);
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int h = 0; h < height; h++) {
+#pragma GCC unroll 8
+    for (int b = 0; b < breadth; b++) {
+      p.result[(i + h) * p.n + j + b] = total<Real, width>(sums[h][b]);
+    }
+  }
+}
+
+template <class Real, int width, int height>
+[[gnu::always_inline]] inline void inner_rows(const Product<Real>& p, std::int64_t i) {
+  std::int64_t j = 0;
+  for (; j + 3 <= p.n; j += 3) inner_products<Real, width, height, 3>(p, i, j);
+  for (; j < p.n; j++) inner_products<Real, width, height, 1>(p, i, j);
+}
+
+template <class Real, int width>
+[[gnu::always_inline]] inline void by_inner_products(const Product<Real>& p) {
+  std::int64_t i = 0;
+  for (; i + 4 <= p.m; i += 4) inner_rows<Real, width, 4>(p, i);
+  for (; i < p.m; i++) inner_rows<Real, width, 1>(p, i);
+}
+
+// The right operand as rows of at least `width` elements.
+template <class Real, int width>
+[[gnu::always_inline]] inline void copy_rows(Product<Real>& p, std::int64_t column_stride,
+                                             std::vector<Real>& rows) {
+  std::int64_t length = std::max<std::int64_t>(p.n, width);
+  rows.resize(static_cast<std::size_t>(p.k * length));
+  for (std::int64_t k = 0; k < p.k; k++) {
+    for (std::int64_t j = 0; j < p.n; j++) {
+      rows[static_cast<std::size_t>(k * length + j)] = p.right[k * p.right_row + j * column_stride];
+    }
+  }
+  p.right = rows.data();
+  p.right_row = length;
+}
+
+template <class Real, int bytes>
+[[gnu::always_inline]] inline void products(ProductLayout layout, ProductExtents e,
+                                            const Real* left, const Real* right, Real* result) {
+  constexpr int width = bytes / sizeof(Real);
+  if (e.n == 1 && layout == ProductLayout::km_kn) {  // the transposed product has longer rows
+    std::swap(e.m, e.n);
+    std::swap(left, right);
+    layout = ProductLayout::mk_kn;
+  }
+  if (e.n == 1 && layout == ProductLayout::mk_kn) layout = ProductLayout::mk_nk;
+  bool mk = layout != ProductLayout::km_kn, kn = layout != ProductLayout::mk_nk;
+  bool inner = !kn && (e.k >= 4 * width || (e.k >= width && e.m < 4));
+  static thread_local std::vector<Real> rows;
+  for (std::int64_t b = 0; b < e.batch; b++) {
+    Product<Real> p{e.m,
+                    e.k,
+                    e.n,
+                    left + b * e.m * e.k,
+                    mk ? e.k : 1,
+                    mk ? 1 : e.m,
+                    right + b * e.k * e.n,
+                    kn ? e.n : 1,
+                    result + b * e.m * e.n};
+    if (inner) {
+      by_inner_products<Real, width>(p);
+    } else {
+      if (!kn || e.n < width) copy_rows<Real, width>(p, kn ? 1 : e.k, rows);
+      by_outer_products<Real, width>(p);
+    }
+  }
+}
+
+template <class Real>
+using Function = void(ProductLayout, const ProductExtents&, const Real*, const Real*, Real*);
+
+template <class Real>
+void plain(ProductLayout layout, const ProductExtents& extents, const Real* left, const Real* right,
+           Real* result) {
+  products<Real, 16>(layout, extents, left, right, result);
+}
+
+#ifdef __x86_64__
+template <class Real>
+[[gnu::target("avx2,fma")]] void avx2(ProductLayout layout, const ProductExtents& extents,
+                                      const Real* left, const Real* right, Real* result) {
+  products<Real, 32>(layout, extents, left, right, result);
+}
+
+template <class Real>
+[[gnu::target("avx512f")]] void avx512(ProductLayout layout, const ProductExtents& extents,
+                                       const Real* left, const Real* right, Real* result) {
+  products<Real, 64>(layout, extents, left, right, result);
+}
+
+template <class Real>
+Function<Real>* best() {
+  if (__builtin_cpu_supports("avx512f")) return avx512<Real>;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2<Real>;
+  return plain<Real>;
+}
+#else
+template <class Real>
+Function<Real>* best() {
+  return plain<Real>;
+}
+#endif
+
+}  // namespace
+
+template <class Real>
+void multiply_here(ProductLayout layout, const ProductExtents& extents, const Real* left,
+                   const Real* right, Real* result) {
+  static Function<Real>* const function = best<Real>();
+  function(layout, extents, left, right, result);
+}
+
+template void multiply_here(ProductLayout, const ProductExtents&, const float*, const float*,
+                            float*);
+template void multiply_here(ProductLayout, const ProductExtents&, const double*, const double*,
+                            double*);
+
+}  // namespace sturnus::internal
