@@ -341,9 +341,9 @@ void check_priors(const std::map<std::string, PriorSettings>& priors,
   }
 }
 
-bool is_known(const std::string& variant) {
-  const auto& names = published_variants();
-  return variant == "correlated" || std::find(names.begin(), names.end(), variant) != names.end();
+bool is_known(Experiment experiment, const std::string& variant) {
+  std::vector<std::string> names = variants_of(experiment);
+  return std::find(names.begin(), names.end(), variant) != names.end();
 }
 
 }  // namespace
@@ -363,8 +363,7 @@ Experiment experiment_named(const std::string& name) {
 
 RunConfig variant_config(Experiment experiment, const std::string& variant) {
   RunConfig config;
-  Training training = variant == "correlated" ? correlated_training(experiment)
-                                              : published_training(experiment, variant);
+  Training training = training_of(experiment, variant);
   config.experiment = experiment;
   config.variant = variant;
   config.ensemble = training.options;
@@ -384,7 +383,7 @@ RunConfig config_from_json(const json& value) {
   reader("experiment", config.experiment, experiment_names);
   reader("variant", config.variant);
   // A name of one's own is for choices that are spelled out.
-  bool known = is_known(config.variant);
+  bool known = is_known(config.experiment, config.variant);
   if (!known && !value.contains("repulsion")) {
     refuse("$.variant", "\"" + config.variant +
                             "\" is no known variant, and no "

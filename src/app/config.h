@@ -44,8 +44,7 @@ struct RunConfig {
 /// "oscillator" and "damped_oscillator" are one. Throws Error with the nearest name.
 Experiment experiment_named(const std::string& name);
 
-/// The published settings of a variant, or this library's own, "correlated". Throws Error for a
-/// variant that is none.
+/// The settings of one of variants_of(experiment). Throws Error for a variant that is none.
 RunConfig variant_config(Experiment experiment, const std::string& variant);
 
 /// Settings from JSON, which start from the published ones of "experiment" and "variant".

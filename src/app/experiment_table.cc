@@ -49,10 +49,7 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
   Experiment experiment = experiment_named(request.experiment);
   select_device(request.device);
   std::vector<std::string> variants = request.variants;
-  if (variants.empty()) {
-    variants = published_variants();
-    if (experiment != Experiment::advection) variants.push_back("correlated");
-  }
+  if (variants.empty()) variants = variants_of(experiment);
   std::vector<int> runs = request.runs;
   if (runs.empty()) runs = {0, 1, 2, 3, 4};
   std::string name(name_of(experiment));

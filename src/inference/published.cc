@@ -13,6 +13,8 @@
 namespace sturnus {
 namespace {
 
+constexpr const char* own_variant = "correlated";
+
 struct Rate {
   Array lambda;
 };
@@ -145,6 +147,17 @@ Training correlated_training(Experiment experiment) {
   options.residual_weight = Schedule::exponential(weight, 100 * weight, end / 6, 2 * end / 3);
   options.optimizer.rate = Schedule::cosine(options.optimizer.rate.value, 1e-5, 3 * end / 5, end);
   return training;
+}
+
+std::vector<std::string> variants_of(Experiment experiment) {
+  std::vector<std::string> names = published_variants();
+  if (experiment != Experiment::advection) names.push_back(own_variant);
+  return names;
+}
+
+Training training_of(Experiment experiment, std::string_view variant) {
+  return variant == own_variant ? correlated_training(experiment)
+                                : published_training(experiment, variant);
 }
 
 }  // namespace sturnus

@@ -5,7 +5,9 @@
 #include <sturnus/inference/experiment_data.h>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace sturnus {
 
@@ -39,5 +41,10 @@ Training published_training(Experiment experiment, std::string_view variant);
 /// grows until it hardly gives way, while the learning rate falls: twice the published iterations.
 /// Throws Error for advection, whose solutions have no finite number of constants.
 Training correlated_training(Experiment experiment);
+
+/// The names of an experiment's settings, the published ones first, and the settings of such a
+/// name. Throws Error for a name that is none.
+std::vector<std::string> variants_of(Experiment experiment);
+Training training_of(Experiment experiment, std::string_view variant);
 
 }  // namespace sturnus

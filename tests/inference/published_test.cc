@@ -263,6 +263,23 @@ TEST(PublishedTraining, HasTheSettingsOfTheTable) {
               HasSubstr("no variant \"some\""));
 }
 
+TEST(TrainingOf, TakesEveryNameOfTheExperiment) {
+  for (const Published& row : table) {
+    std::vector<std::string> names = variants_of(row.experiment);
+    for (const std::string& name : names) {
+      bool published = std::find(published_variants().begin(), published_variants().end(), name) !=
+                       published_variants().end();
+      EXPECT_EQ(training_of(row.experiment, name).iterations,
+                published_training(row.experiment, "none").iterations * (published ? 1 : 2))
+          << name_of(row.experiment) << " " << name;
+    }
+    EXPECT_EQ(names.size(),
+              published_variants().size() + (row.experiment == Experiment::advection ? 0 : 1));
+  }
+  EXPECT_THAT(error_of([] { training_of(Experiment::advection, "correlated"); }),
+              HasSubstr("advection has no settings of this name"));
+}
+
 TEST(PublishedProblem, IsThatOfTheTable) {
   for (const Published& row : table) {
     for (int run = 0; run < published_runs; run++) {
