@@ -1,3 +1,4 @@
+#include <sturnus/functional/checkpoint.h>
 #include <sturnus/functional/control_flow.h>
 #include <sturnus/functional/graph.h>
 #include <sturnus/inference/ode.h>
@@ -17,12 +18,17 @@
 namespace sturnus {
 namespace {
 
+void check_slope(const char* solver, const Array& y, const Array& k) {
+  if (k.type() == y.type()) return;
+  throw ShapeError(std::string(solver) + ": y is " + y.type().str() + ", and y' is " +
+                   k.type().str() + ". Let the vector field return what y is");
+}
+
 // f with what it returns checked.
 Array slope(const char* solver, const VectorField& f, const Array& t, const Array& y) {
   Array k = f(t, y);
-  if (k.type() == y.type()) return k;
-  throw ShapeError(std::string(solver) + ": y is " + y.type().str() + ", and y' is " +
-                   k.type().str() + ". Let the vector field return what y is");
+  check_slope(solver, y, k);
+  return k;
 }
 
 void check_times(const char* solver, const Array& times) {
@@ -31,12 +37,24 @@ void check_times(const char* solver, const Array& times) {
                    ". Give a vector of at least one time");
 }
 
+using FlatField = std::function<Arrays(const Array& t, const Arrays& y)>;
+
+// y + h k, leaf by leaf.
+Arrays moved(const Arrays& y, const Array& h, const Arrays& k) {
+  Arrays sum;
+  for (std::size_t i = 0; i < y.size(); i++) sum.push_back(y[i] + h * k[i]);
+  return sum;
+}
+
 // One step from t to t + h.
-Array rk4_step(const VectorField& f, const Array& t, const Array& h, const Array& y) {
+Arrays rk4_step(const FlatField& f, const Array& t, const Array& h, const Arrays& y) {
   Array half = 0.5 * h;
-  Array k1 = slope("rk4", f, t, y), k2 = slope("rk4", f, t + half, y + half * k1),
-        k3 = slope("rk4", f, t + half, y + half * k2), k4 = slope("rk4", f, t + h, y + h * k3);
-  return y + h / 6.0 * (k1 + 2.0 * (k2 + k3) + k4);
+  Arrays k1 = f(t, y), k2 = f(t + half, moved(y, half, k1)), k3 = f(t + half, moved(y, half, k2)),
+         k4 = f(t + h, moved(y, h, k3)), next;
+  for (std::size_t i = 0; i < y.size(); i++) {
+    next.push_back(y[i] + h / 6.0 * (k1[i] + 2.0 * (k2[i] + k3[i]) + k4[i]));
+  }
+  return next;
 }
 
 // An embedded method of seven stages, the last of which is the first of the next step. Row i of `a`
@@ -243,32 +261,48 @@ class Adaptive {
 
 }  // namespace
 
-Array rk4(const VectorField& f, const Array& start, const Array& times, std::int64_t substeps) {
+Arrays internal::rk4(const FlatField& field, const Arrays& start, const Array& times,
+                     const Rk4Options& options) {
   check_times("rk4", times);
-  if (substeps < 1) {
-    throw Error("rk4: " + std::to_string(substeps) +
+  if (options.substeps < 1) {
+    throw Error("rk4: " + std::to_string(options.substeps) +
                 " steps between times are not possible. Take at least 1");
   }
-  Array t = convert(times, start.dtype());
-  if (t.size() == 1) return expand_dims(start, 0);
-  Array from = t(Slice{0, t.size() - 1}), to = t(Slice{1, t.size()});
-  auto advance = [&](const Array& y, const std::pair<Array, Array>& interval) {
-    Array h = (interval.second - interval.first) / static_cast<double>(substeps);
-    Array next = y;
-    if (substeps == 1) {
-      next = rk4_step(f, interval.first, h, y);
-    } else {
-      next = fori_loop(
-          0, substeps,
-          [&](const Array& i, const Array& y) {
-            return rk4_step(f, interval.first + convert(i, h.dtype()) * h, h, y);
-          },
-          y);
-    }
+  FlatField f = [&](const Array& t, const Arrays& y) {
+    Arrays k = field(t, y);
+    for (std::size_t i = 0; i < y.size(); i++) check_slope("rk4", y[i], k[i]);
+    return k;
+  };
+  Array t = start.empty() ? times : convert(times, start[0].dtype());
+  // Reverse mode keeps one y per step, or per interval where steps are unrolled, and takes the
+  // steps again: to keep all stages costs it several times the steps themselves.
+  auto advance = [&](const Arrays& y, const std::pair<Array, Array>& interval) {
+    auto [first, last] = interval;
+    Array h = (last - first) / static_cast<double>(options.substeps);
+    auto one_step = [&](const Array& i, const Arrays& y) {
+      return rk4_step(f, first + convert(i, h.dtype()) * h, h, y);
+    };
+    auto all_steps = [&](const Arrays& y) {
+      Arrays next = y;
+      for (std::int64_t i = 0; i < options.substeps; i++) {
+        next = rk4_step(f, first + static_cast<double>(i) * h, h, next);
+      }
+      return next;
+    };
+    Arrays next = options.unroll || options.substeps == 1
+                      ? sturnus::checkpoint(all_steps)(y)
+                      : fori_loop(0, options.substeps, sturnus::checkpoint(one_step), y);
     return std::pair(next, next);
   };
-  Array rest = scan(advance, start, std::pair(from, to)).second;
-  return concatenate({expand_dims(start, 0), rest}, 0);
+  std::int64_t intervals = t.size() - 1;
+  Arrays rest =
+      sturnus::scan(advance, start, std::pair(t(Slice{0, intervals}), t(Slice{1, t.size()})))
+          .second;
+  Arrays all;
+  for (std::size_t i = 0; i < start.size(); i++) {
+    all.push_back(concatenate({expand_dims(start[i], 0), rest[i]}, 0));
+  }
+  return all;
 }
 
 OdeSolution solve_ode(const VectorField& f, const Array& start, const Array& times,

@@ -1,14 +1,14 @@
 // Ordinary differential equations y' = f(t, y), solved on the device.
 //
 //   auto decay = [](const Array& t, const Array& y) { return -0.3 * y; };
-//   Array y = rk4(decay, array({1.0}), linspace(0.0, 10.0, 21), 4);      // [21, 1]
+//   Array y = rk4(decay, array({1.0}), linspace(0.0, 10.0, 21), {.substeps = 4});  // [21, 1]
 //   OdeSolution exact = solve_ode(decay, array({1.0}), linspace(0.0, 10.0, 21));
 //
 // Solvers are functions like others: they can be jitted, mapped and differentiated, also by what f
 // captures.
 #pragma once
 
-#include <sturnus/functional/array.h>
+#include <sturnus/functional/flat.h>
 
 #include <cstdint>
 #include <functional>
@@ -18,11 +18,34 @@ namespace sturnus {
 /// y' at a time (a scalar) and a state of any shape, which the result has too.
 using VectorField = std::function<Array(const Array& t, const Array& y)>;
 
-/// y at each of `times`, of which the first is that of `start`: [times, ...]. The classical
-/// fourth-order method of Runge and Kutta, in `substeps` equal steps from each time to the next,
-/// which may also be backwards. All derivatives. Throws Error unless there are times and substeps,
-/// and ShapeError when f returns another type than y's.
-Array rk4(const VectorField& f, const Array& start, const Array& times, std::int64_t substeps = 1);
+struct Rk4Options {
+  std::int64_t substeps = 1;  ///< Equal steps from each time to the next.
+  /// Writes the substeps one after another instead of as a loop: several times quicker for a tree
+  /// of few numbers, but slower to compile. Not for a y whose f picks or moves elements, such as
+  /// y(1): compilers do those again for each use, and uses multiply from step to step.
+  bool unroll = false;
+};
+
+namespace internal {
+Arrays rk4(const std::function<Arrays(const Array& t, const Arrays& y)>& f, const Arrays& start,
+           const Array& times, const Rk4Options& options);
+}
+
+/// y at each of `times`, of which the first is that of `start`: [times, ...]. y is a tree, and y' =
+/// f(t, y) one like it. The classical fourth-order method of Runge and Kutta, also backwards in
+/// time. All derivatives; reverse mode keeps the y and takes the steps again. Throws Error unless
+/// there are times and substeps, and ShapeError or TreeError when y' is not like y.
+template <class F, class Y>
+internal::Argument<Y> rk4(const F& f, const Y& start, const Array& times,
+                          const Rk4Options& options = {}, Where where = Where::here()) {
+  internal::Argument<Y> like = start;
+  auto slope = [&](const Array& t, const Arrays& leaves) {
+    internal::Argument<Y> y = internal::with_leaves(like, leaves), slope = f(t, y);
+    return internal::leaves_like("rk4", "y", like, "y'", slope, where);
+  };
+  return internal::with_leaves(like,
+                               internal::rk4(slope, internal::leaves_of(like), times, options));
+}
 
 /// Embedded methods of order 5 with an error estimate of order 4, both first-same-as-last and with
 /// a continuous solution of order 4.

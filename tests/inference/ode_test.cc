@@ -88,8 +88,8 @@ double error_at(const Case& c, const Array& y, const Array& times) {
 TEST(Rk4, IsOfFourthOrder) {
   for (const Case& c : cases()) {
     Array times = even_times(c.end, 21);
-    double coarse = error_at(c, rk4(c.f, start_of(c), times, 2), times);
-    double fine = error_at(c, rk4(c.f, start_of(c), times, 4), times);
+    double coarse = error_at(c, rk4(c.f, start_of(c), times, {.substeps = 2}), times);
+    double fine = error_at(c, rk4(c.f, start_of(c), times, {.substeps = 4}), times);
     EXPECT_NEAR(std::log2(coarse / fine), 4, 0.35) << c.name;
     EXPECT_LT(fine, 1e-4) << c.name;
   }
@@ -98,7 +98,7 @@ TEST(Rk4, IsOfFourthOrder) {
 TEST(Rk4, GoesBackwards) {
   Case c = cases()[0];
   Array times = array(Doubles{0.0, -1.0, -2.0});
-  EXPECT_LT(error_at(c, rk4(c.f, start_of(c), times, 50), times), 1e-7);
+  EXPECT_LT(error_at(c, rk4(c.f, start_of(c), times, {.substeps = 50}), times), 1e-7);
 }
 
 // Errors stay near the tolerance, and fall with it as the order says: with ten times less tolerance
@@ -259,7 +259,8 @@ TEST(SolveOde, RefusesWhatMakesNoSense) {
               ThrowsMessage<ShapeError>(HasSubstr("y is f64[1], and y' is f64[]")));
   EXPECT_THAT([&] { solve_ode(scalar, y, times); },
               ThrowsMessage<ShapeError>(HasSubstr("Let the vector field return what y is")));
-  EXPECT_THAT([&] { rk4(decay, y, times, 0); }, ThrowsMessage<Error>(HasSubstr("Take at least 1")));
+  EXPECT_THAT([&] { rk4(decay, y, times, {.substeps = 0}); },
+              ThrowsMessage<Error>(HasSubstr("Take at least 1")));
   EXPECT_THAT([&] { rk4(decay, y, Array(0.0)); },
               ThrowsMessage<ShapeError>(HasSubstr("a vector of at least one time")));
   EXPECT_THAT([&] { solve_ode(decay, y, times, {.relative = -1}); },
