@@ -181,20 +181,30 @@ function(_configure target)
 endfunction()
 
 # Headers that nearly every file of a kind includes are parsed once. There is one such set for each
-# kind of flags: tests, and the rooms that define ops. Files still include all that they use, as
-# Bazel has no such thing.
+# kind of flags: tests, the rooms that define ops, those that use them, and the program. Files still
+# include all that they use, as Bazel has no such thing.
 set(_precompiled_tests <gmock/gmock.h> <gtest/gtest.h> <sturnus/functional/grad.h>
     <sturnus/functional/jit.h> <sturnus/functional/vmap.h> <sturnus/ops/arithmetic.h>)
 set(_precompiled_ops <sturnus/functional/op.h> <sturnus/functional/transform.h>)
+set(_precompiled_inference <sturnus/functional/control_flow.h> <sturnus/functional/grad.h>
+    <sturnus/functional/jit.h> <sturnus/functional/vmap.h> <sturnus/ops/arithmetic.h>)
+set(_precompiled_app <filesystem> <functional> <nlohmann/json.hpp> <sturnus/functional/jit.h>)
 set(CMAKE_PCH_PROLOGUE "") # else they would count as headers of the system, without warnings
 
 function(_precompile target)
+  get_target_property(type "${target}" TYPE)
   if(deps MATCHES "@com_google_googletest//")
     set(kind tests)
     set(libraries GTest::gmock GTest::gtest)
   elseif(package MATCHES "^src/(functional|ops)$")
     set(kind ops)
     set(libraries Boost::headers)
+  elseif(package STREQUAL "src/inference")
+    set(kind inference)
+    set(libraries)
+  elseif(package STREQUAL "src/app" AND type STREQUAL "STATIC_LIBRARY")
+    set(kind app)
+    set(libraries nlohmann_json::nlohmann_json)
   else()
     return()
   endif()

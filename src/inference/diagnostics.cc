@@ -65,7 +65,7 @@ double variance(std::span<const double> x) {
 }
 
 template <class Function>
-Matrix map(MatrixView x, Function function) {
+Matrix each_of(MatrixView x, Function function) {
   Matrix result(x.rows, x.cols);
   auto values = all(x);
   std::transform(values.begin(), values.end(), result.values.begin(), function);
@@ -243,12 +243,12 @@ double plain_ess(MatrixView x) {
 double quantile_ess(MatrixView chains, double p) {
   if (!has_diagnostics(chains)) return nan;
   double quantile = quantile_sorted(sorted(chains), p);
-  return plain_ess(split(map(chains, [&](double x) { return x <= quantile ? 1.0 : 0.0; })));
+  return plain_ess(split(each_of(chains, [&](double x) { return x <= quantile ? 1.0 : 0.0; })));
 }
 
 Matrix squared_deviations(MatrixView chains) {
   double center = mean(all(chains));
-  return map(chains, [&](double x) { return (x - center) * (x - center); });
+  return each_of(chains, [&](double x) { return (x - center) * (x - center); });
 }
 
 /// NaN if either is.
@@ -276,7 +276,7 @@ double rhat(MatrixView chains) {
   if (!all_finite(chains)) return nan;
   Matrix halves = split(chains);
   double center = median(halves);
-  Matrix folded = map(halves, [&](double x) { return std::abs(x - center); });
+  Matrix folded = each_of(halves, [&](double x) { return std::abs(x - center); });
   // Two values that are equally frequent are equally far from the median: fmax leaves NaN out.
   return std::fmax(plain_rhat(normal_scores(halves)), plain_rhat(normal_scores(folded)));
 }
