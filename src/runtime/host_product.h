@@ -2,7 +2,8 @@
 //
 // XLA's CPU compiler is slow at the batched products of small networks, and spends much of its
 // compile time on them. Programs compiled for the CPU call this function instead: what a training
-// gains is measured in benchmarks/training_benchmark.cc.
+// gains is measured in benchmarks/training_benchmark.cc, the products alone in
+// product_benchmark.cc.
 #pragma once
 
 #include <sturnus/runtime/host_callback.h>

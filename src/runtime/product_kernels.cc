@@ -91,45 +91,6 @@ template <class Real, int width, int height, int vectors>
   }
 }
 
-template <class Real, int width, int vectors>
-[[gnu::always_inline]] inline void outer_columns(const Product<Real>& p, std::int64_t j) {
-  // 20 rows are four times 5, not three times 6 and 2: few sums would wait for each other.
-  std::int64_t i = 0;
-  for (std::int64_t tiles = (p.m + 5) / 6; tiles > 0; tiles--) {
-    std::int64_t height = (p.m - i + tiles - 1) / tiles;
-    switch (height) {
-      case 6:
-        add_outer_products<Real, width, 6, vectors>(p, i, j);
-        break;
-      case 5:
-        add_outer_products<Real, width, 5, vectors>(p, i, j);
-        break;
-      case 4:
-        add_outer_products<Real, width, 4, vectors>(p, i, j);
-        break;
-      case 3:
-        add_outer_products<Real, width, 3, vectors>(p, i, j);
-        break;
-      case 2:
-        add_outer_products<Real, width, 2, vectors>(p, i, j);
-        break;
-      default:
-        add_outer_products<Real, width, 1, vectors>(p, i, j);
-    }
-    i += height;
-  }
-}
-
-// The rows of the right operand have at least `width` elements. The last columns are done once more
-// where they are not whole vectors.
-template <class Real, int width>
-[[gnu::always_inline]] inline void by_outer_products(const Product<Real>& p) {
-  std::int64_t j = 0;
-  for (; j + 2 * width <= p.n; j += 2 * width) outer_columns<Real, width, 2>(p, j);
-  if (p.n - j > width) outer_columns<Real, width, 1>(p, j), j += width;
-  if (p.n > j) outer_columns<Real, width, 1>(p, std::max<std::int64_t>(p.n - width, 0));
-}
-
 // Elements (i, j) to (i + height, j + breadth): both operands have the k one after the other.
 template <class Real, int width, int height, int breadth>
 [[gnu::always_inline]] inline void inner_products(const Product<Real>& p, std::int64_t i,
@@ -198,18 +159,83 @@ template <class Real, int width>
   for (; i < p.m; i++) inner_rows<Real, width, 1>(p, i);
 }
 
-// The right operand as rows of at least `width` elements.
-template <class Real, int width>
-[[gnu::always_inline]] inline void copy_rows(Product<Real>& p, std::int64_t column_stride,
-                                             std::vector<Real>& rows) {
-  std::int64_t length = std::max<std::int64_t>(p.n, width);
-  rows.resize(static_cast<std::size_t>(p.k * length));
-  for (std::int64_t k = 0; k < p.k; k++) {
-    for (std::int64_t j = 0; j < p.n; j++) {
-      rows[static_cast<std::size_t>(k * length + j)] = p.right[k * p.right_row + j * column_stride];
+// All rows, in tiles of nearly one height: 20 rows are four times 5, not three times 6 and 2, since
+// few sums would wait for each other.
+template <class Real, int width, int vectors>
+[[gnu::always_inline]] inline void outer_columns(const Product<Real>& p, std::int64_t j) {
+  constexpr int highest = vectors == 3 ? 4 : 6;  // with 16 registers
+  std::int64_t i = 0;
+  for (std::int64_t tiles = (p.m + highest - 1) / highest; tiles > 0; tiles--) {
+    std::int64_t height = (p.m - i + tiles - 1) / tiles;
+    if constexpr (highest == 6) {
+      if (height == 6) add_outer_products<Real, width, 6, vectors>(p, i, j);
+      if (height == 5) add_outer_products<Real, width, 5, vectors>(p, i, j);
     }
+    if (height == 4) add_outer_products<Real, width, 4, vectors>(p, i, j);
+    if (height == 3) add_outer_products<Real, width, 3, vectors>(p, i, j);
+    if (height == 2) add_outer_products<Real, width, 2, vectors>(p, i, j);
+    if (height == 1) add_outer_products<Real, width, 1, vectors>(p, i, j);
+    i += height;
   }
-  p.right = rows.data();
+}
+
+constexpr std::int64_t vectors_of(std::int64_t count, std::int64_t width) {
+  return (count + width - 1) / width;
+}
+
+// The last columns are whole vectors again, some of them done twice; a result of less than that has
+// rows of the right operand that are filled up to it.
+template <class Real, int width>
+[[gnu::always_inline]] inline void by_outer_products(const Product<Real>& p) {
+  std::int64_t j = 0, left = vectors_of(p.n, width);
+  auto begin = [&](int vectors) {
+    return std::max<std::int64_t>(std::min(j, p.n - vectors * width), 0);
+  };
+  for (; left >= 4 || left == 2; left -= 2, j += 2 * width) {
+    outer_columns<Real, width, 2>(p, begin(2));
+  }
+  if (left == 3) outer_columns<Real, width, 3>(p, begin(3));
+  if (left == 1) outer_columns<Real, width, 1>(p, begin(1));
+}
+
+// to[j, i] = from[i, j] for 4 x 4 elements.
+template <class Real>
+[[gnu::always_inline]] inline void transpose_tile(const Real* from, std::int64_t from_row, Real* to,
+                                                  std::int64_t to_row) {
+  Vector<Real, 4> a, b, c, d;
+  load(a, from), load(b, from + from_row), load(c, from + 2 * from_row),
+      load(d, from + 3 * from_row);
+  auto ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+       cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  store(__builtin_shufflevector(ab, cd, 0, 1, 4, 5), to);
+  store(__builtin_shufflevector(ab, cd, 2, 3, 6, 7), to + to_row);
+  ab = __builtin_shufflevector(a, b, 2, 6, 3, 7), cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  store(__builtin_shufflevector(ab, cd, 0, 1, 4, 5), to + 2 * to_row);
+  store(__builtin_shufflevector(ab, cd, 2, 3, 6, 7), to + 3 * to_row);
+}
+
+// Copies the right operand, [n, k] if it is `transposed`, as k rows of whole vectors.
+template <class Real, int width>
+[[gnu::always_inline]] inline void copy_rows(Product<Real>& p, bool transposed,
+                                             std::vector<Real>& rows) {
+  std::int64_t length = vectors_of(p.n, width) * width;
+  rows.resize(static_cast<std::size_t>(p.k * length));
+  Real* to = rows.data();
+  if (transposed) {
+    std::int64_t k4 = p.k / 4 * 4, n4 = p.n / 4 * 4;
+    for (std::int64_t j = 0; j < n4; j += 4) {
+      for (std::int64_t k = 0; k < k4; k += 4) {
+        transpose_tile(p.right + j * p.k + k, p.k, to + k * length + j, length);
+      }
+    }
+    for (std::int64_t j = 0; j < p.n; j++) {
+      for (std::int64_t k = j < n4 ? k4 : 0; k < p.k; k++)
+        to[k * length + j] = p.right[j * p.k + k];
+    }
+  } else {
+    for (std::int64_t k = 0; k < p.k; k++) std::copy_n(p.right + k * p.n, p.n, to + k * length);
+  }
+  p.right = to;
   p.right_row = length;
 }
 
@@ -224,7 +250,8 @@ template <class Real, int bytes>
   }
   if (e.n == 1 && layout == ProductLayout::mk_kn) layout = ProductLayout::mk_nk;
   bool mk = layout != ProductLayout::km_kn, kn = layout != ProductLayout::mk_nk;
-  bool inner = !kn && (e.k >= 4 * width || (e.k >= width && e.m < 4));
+  bool inner = !kn && e.k >= width && (e.m < 4 || e.n < 4);
+  bool few_vectors = e.n < 3 * width && e.n % width != 0;
   static thread_local std::vector<Real> rows;
   for (std::int64_t b = 0; b < e.batch; b++) {
     Product<Real> p{e.m,
@@ -239,7 +266,7 @@ template <class Real, int bytes>
     if (inner) {
       by_inner_products<Real, width>(p);
     } else {
-      if (!kn || e.n < width) copy_rows<Real, width>(p, kn ? 1 : e.k, rows);
+      if (!kn || few_vectors) copy_rows<Real, width>(p, !kn, rows);
       by_outer_products<Real, width>(p);
     }
   }
@@ -264,6 +291,11 @@ template <class Real>
 template <class Real>
 [[gnu::target("avx512f")]] void avx512(ProductLayout layout, const ProductExtents& extents,
                                        const Real* left, const Real* right, Real* result) {
+  constexpr std::int64_t width = 64 / sizeof(Real);
+  // 20 columns are 3 short vectors or 2 long ones.
+  bool too_wide = 3 * vectors_of(extents.n, width) * width >=
+                  4 * vectors_of(extents.n, width / 2) * (width / 2);
+  if (too_wide) return avx2(layout, extents, left, right, result);
   products<Real, 64>(layout, extents, left, right, result);
 }
 
