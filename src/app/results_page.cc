@@ -57,6 +57,30 @@ std::optional<MeanSd> over_runs(const json& runs, const char* key) {
   return mean_sd(values);
 }
 
+// How many runs the most complete variant has.
+std::size_t most_runs(const json& results) {
+  std::size_t most = 0;
+  for (const json& variant : results.at("variants")) {
+    most = std::max(most, variant.at("runs").size());
+  }
+  return most;
+}
+
+// The sources that made the results, each once.
+std::string sources(const json& results) {
+  std::vector<std::string> names;
+  std::string all, newest = results.at("sturnus").at("commit");
+  for (const json& variant : results.at("variants")) {
+    for (const json& run : variant.at("runs")) {
+      std::string name = run.value("source", newest);
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      names.push_back(name);
+      all += (all.empty() ? "" : ", ") + name;
+    }
+  }
+  return all;
+}
+
 Row row_of(const std::string& variant, const std::string& who, const json& runs) {
   Row row = {variant, who, {}};
   for (const Score& score : scores) row.values.push_back(over_runs(runs, score.key));
@@ -77,8 +101,11 @@ std::optional<Row> published_row(Experiment experiment, const std::string& varia
 std::vector<Row> rows_of(const json& results) {
   Experiment experiment = experiment_named(results.at("experiment"));
   std::vector<Row> rows;
+  std::size_t most = most_runs(results);
   for (const json& variant : results.at("variants")) {
-    rows.push_back(row_of(variant.at("name"), "Sturnus", variant.at("runs")));
+    std::size_t runs = variant.at("runs").size();
+    std::string who = runs == most ? "Sturnus" : "Sturnus, " + std::to_string(runs) + " runs";
+    rows.push_back(row_of(variant.at("name"), who, variant.at("runs")));
     if (auto published = published_row(experiment, variant.at("name"))) rows.push_back(*published);
   }
   for (const json& exact : results.at("exact")) {
@@ -241,11 +268,10 @@ std::string results_page(const json& results) {
   std::ostringstream page;
   page << "# " << name << "\n\n"
        << "Written by `sturnus table " << name << " --keep docs/results`, Sturnus "
-       << results.at("sturnus").at("version").get<std::string>() << ", source "
-       << results.at("sturnus").at("commit").get<std::string>() << ", on "
-       << results.at("device").get<std::string>() << ": " << settings.at("members") << " members, "
-       << settings.at("iterations") << " iterations, mean ± standard deviation over "
-       << results.at("variants").at(0).at("runs").size()
+       << results.at("sturnus").at("version").get<std::string>() << ", source " << sources(results)
+       << ", on " << results.at("device").get<std::string>() << ": " << settings.at("members")
+       << " members, " << settings.at("iterations")
+       << " iterations, mean ± standard deviation over " << most_runs(results)
        << " runs. `exact draws` is what as many independent draws from the exact posterior score: "
           "no ensemble can be expected to do better by much.\n\n| variant | |";
   for (const Score& score : scores) page << " " << score.title << " |";

@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 std::string contents(const fs::path& file) {
@@ -266,6 +267,29 @@ TEST_F(Commands, ATableGoesOnWhereItStopped) {
   std::string first = progress.str();
   run_table(out, progress, request);
   EXPECT_EQ(progress.str(), first) << "what is there is not run again";
+}
+
+TEST_F(Commands, ATableGoesOnFromWhatIsKept) {
+  std::ostringstream progress;
+  TableRequest request;
+  request.experiment = "lotka_volterra";
+  request.variants = {"none"};
+  request.runs = {0, 1};
+  request.members = 2;
+  request.iterations = 3;
+  request.out = folder.path() / "here";
+  request.keep = folder.path() / "kept";
+  run_table(out, progress, request);
+  std::string first = progress.str();
+  request.out = folder.path() / "elsewhere";
+  request.runs = {0, 1, 2};
+  run_table(out, progress, request);
+  EXPECT_THAT(progress.str().substr(first.size()),
+              AllOf(HasSubstr("run 2"), Not(HasSubstr("run 1"))));
+  request.iterations = 4;
+  request.runs = {0};
+  run_table(out, progress, request);
+  EXPECT_THAT(contents(request.keep / "lotka_volterra.md"), HasSubstr("4 iterations"));
 }
 
 }  // namespace

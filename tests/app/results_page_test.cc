@@ -43,6 +43,17 @@ json results(const std::vector<std::string>& variants) {
   return all;
 }
 
+// A table that is not finished says how many runs a variant has, and which sources made them.
+TEST(ResultsPage, SaysWhatIsThere) {
+  json all = results({"mine", "full"});
+  all["variants"][1]["runs"] = {run(0.5)};
+  all["variants"][1]["runs"][0]["source"] = "def";
+  std::string page = results_page(all);
+  EXPECT_THAT(page, HasSubstr("source abc, def, on"));
+  EXPECT_THAT(page, HasSubstr("over 2 runs"));
+  EXPECT_THAT(page, HasSubstr("| full | Sturnus, 1 runs |"));
+}
+
 // Means and standard deviations of two runs, the published ones below, exact draws last.
 TEST(ResultsPage, HoldsEveryTable) {
   EXPECT_EQ(
