@@ -19,7 +19,6 @@
 namespace sturnus::app {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
@@ -187,19 +186,6 @@ json describe_results(const ExperimentData& data, const Predictions& predictions
           {"exact", posteriors}};
 }
 
-// The state to start from: fresh, or the one that was kept.
-SavedTraining starting_point(const Ensemble& ensemble, const fs::path& kept, bool resume,
-                             const json& settings) {
-  SavedTraining start = {ensemble.init(), {}};
-  if (kept.empty() || !fs::exists(kept)) return start;
-  if (!resume) {
-    throw Error("run: " + kept.string() +
-                " holds an unfinished training. Add --resume to go on with it, or choose another "
-                "--out");
-  }
-  return load_training(kept, settings, start.state);
-}
-
 }  // namespace
 
 json describe_program() {
@@ -211,8 +197,8 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   ExperimentData data = data_of(config);
   Ensemble ensemble(problem_of(config), config.ensemble);
   json result = describe_run(config, data);
-  fs::path kept = places.folder.empty() ? fs::path() : places.folder / "training.part";
-  SavedTraining training = starting_point(ensemble, kept, places.resume, result["settings"]);
+  KeptWork kept = kept_training(places, result["settings"]);
+  SavedTraining training = load_training(kept, {ensemble.init(), {}});
   Ensemble::CompileTime compile_time = ensemble.compile();
 
   std::int64_t resumed_at = training.state.iteration.item<std::int32_t>();
@@ -222,14 +208,7 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   InterruptGuard guard;
   auto last_save = Clock::now();
   auto save = [&] {
-    if (kept.empty()) return;
-    // What cannot be kept must not end what goes well.
-    try {
-      save_training(kept, result["settings"], training);
-    } catch (const Error& error) {
-      log(LogLevel::warning,
-          std::string("the training goes on but could not be kept: ") + error.what());
-    }
+    save_training(kept, training);
     last_save = Clock::now();
   };
   bool finished = true;
@@ -267,7 +246,7 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   if (places.folder.empty()) return result;
   try {
     write_file(places.folder / "result.json", result.dump() + "\n");
-    if (finished) fs::remove(kept);
+    if (finished) kept.remove();
   } catch (const Error& error) {
     // The caller can still tell the scores, and --resume what was trained.
     log(LogLevel::warning, std::string("the result could not be written: ") + error.what());
