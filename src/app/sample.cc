@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <functional>
 #include <limits>
 #include <ostream>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "src/app/experiment_run.h"
 #include "src/app/json_reader.h"
 #include "src/app/progress.h"
+#include "src/app/sampled_problems.h"
 
 namespace sturnus::app {
 namespace {
@@ -33,68 +33,6 @@ constexpr std::int64_t looks = 10;
 
 // --- What is asked for
 
-struct SampledProblem {
-  std::string name;
-  std::function<Target(int run)> target;
-  bool has_runs = true;
-};
-
-Measurements measurements_of(const ExperimentData& data) {
-  return {data.train.x, data.train.y, data.noise_sd};
-}
-
-const std::vector<SampledProblem>& sampled_problems() {
-  static const std::vector<SampledProblem> problems = {
-      {"exponential",
-       [](int run) -> Target {
-         return exponential_model(measurements_of(published_data(Experiment::exponential, run)));
-       }},
-      {"oscillator",
-       [](int run) -> Target {
-         return oscillator_model(measurements_of(published_data(Experiment::oscillator, run)));
-       }},
-      {"free_phase_oscillator",
-       [](int run) -> Target {
-         return oscillator_model(measurements_of(published_data(Experiment::oscillator, run)),
-                                 FreePhasePrior());
-       }},
-      {"lotka_volterra",
-       [](int run) -> Target {
-         ExperimentData data = published_data(Experiment::lotka_volterra, run);
-         return lotka_volterra_model(data.train, data.noise_sd);
-       }},
-      {"eight_schools", [](int) { return eight_schools(); }, false},
-      {"hare_lynx", [](int) -> Target { return hare_lynx_model(); }, false}};
-  return problems;
-}
-
-template <class T, class Name>
-const T& named(const std::vector<T>& all, const std::string& kind, const std::string& name,
-               const Name& name_of) {
-  std::vector<std::string> names;
-  for (const T& one : all) {
-    if (name_of(one) == name) return one;
-    names.push_back(name_of(one));
-  }
-  refuse_unknown("sample", kind, name, names);
-}
-
-const SampledProblem& problem_of(const SampleRequest& request) {
-  const SampledProblem& problem = named(sampled_problems(), "problem", request.problem,
-                                        [](const SampledProblem& p) { return p.name; });
-  int run = request.run.value_or(0);
-  if (!problem.has_runs && request.run) {
-    refuse("sample", problem.name + " has one data set, but run " + std::to_string(run) +
-                         " is asked for. Leave --run out");
-  }
-  if (run < 0 || run >= published_runs) {
-    refuse("sample", "run " + std::to_string(run) + " of " + problem.name +
-                         " is asked for, but there are runs 0 to " +
-                         std::to_string(published_runs - 1) + ". Give one of them");
-  }
-  return problem;
-}
-
 SamplingOptions options_of(const SampleRequest& request) {
   using Choice = std::pair<std::string, MetricKind>;
   const std::vector<Choice> metrics = {
@@ -104,15 +42,13 @@ SamplingOptions options_of(const SampleRequest& request) {
                          " draws of each chain, but R-hat and effective sample sizes need 4. Give "
                          "--draws at least 4");
   }
-  return {
-      .chains = request.chains,
-      .warmup = request.warmup,
-      .draws = request.draws,
-      .seed = request.seed,
-      .metric =
-          named(metrics, "metric", request.metric, [](const Choice& c) { return c.first; }).second,
-      .target_accept = request.target_acceptance,
-      .max_depth = request.max_depth};
+  return {.chains = request.chains,
+          .warmup = request.warmup,
+          .draws = request.draws,
+          .seed = request.seed,
+          .metric = one_named("sample", "metric", request.metric, metrics, &Choice::first).second,
+          .target_accept = request.target_acceptance,
+          .max_depth = request.max_depth};
 }
 
 // --- Chains
@@ -236,7 +172,7 @@ json describe(const SampleRequest& request, const Sampled& sampled,
 }  // namespace
 
 void sample_problem(std::ostream& out, std::ostream& progress, const SampleRequest& request) {
-  const SampledProblem& problem = problem_of(request);
+  const SampledProblem& problem = sampled_problem("sample", request.problem, request.run);
   SamplingOptions options = options_of(request);
   select_device(request.device);
   Sampled sampled = sample_chains(problem.target(request.run.value_or(0)), options, progress);
