@@ -8,6 +8,7 @@
 
 #include "src/app/config.h"
 #include "src/app/kept_work.h"
+#include "src/app/result_parts.h"
 
 namespace sturnus::app {
 
@@ -16,9 +17,6 @@ namespace sturnus::app {
 /// `"finished": false`. What cannot be written is warned of, and the training kept if there is room
 /// for it. Throws Error when the folder holds an unfinished training and `resume` is not asked for.
 nlohmann::json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress);
-
-/// Version and commit of this program.
-nlohmann::json describe_program();
 
 /// The scores of a result as a table for a terminal.
 void print_scores(std::ostream& out, const nlohmann::json& result);

@@ -7,34 +7,25 @@
 namespace sturnus::app {
 namespace {
 
-Measurements measurements_of(const ExperimentData& data) {
-  return {data.train.x, data.train.y, data.noise_sd};
+SampledProblem published(const std::string& name, Experiment experiment, bool free_phase = false) {
+  auto posterior = [=](int run) {
+    return curve_posterior(published_data(experiment, run), free_phase);
+  };
+  return {name, [=](int run) { return posterior(run).target; }, true,
+          [=](int run) { return posterior(run).curve; }};
 }
 
 }  // namespace
 
 const std::vector<SampledProblem>& sampled_problems() {
   static const std::vector<SampledProblem> problems = {
-      {"exponential",
-       [](int run) -> Target {
-         return exponential_model(measurements_of(published_data(Experiment::exponential, run)));
-       }},
-      {"oscillator",
-       [](int run) -> Target {
-         return oscillator_model(measurements_of(published_data(Experiment::oscillator, run)));
-       }},
-      {"free_phase_oscillator",
-       [](int run) -> Target {
-         return oscillator_model(measurements_of(published_data(Experiment::oscillator, run)),
-                                 FreePhasePrior());
-       }},
-      {"lotka_volterra",
-       [](int run) -> Target {
-         ExperimentData data = published_data(Experiment::lotka_volterra, run);
-         return lotka_volterra_model(data.train, data.noise_sd);
-       }},
+      published("exponential", Experiment::exponential),
+      published("oscillator", Experiment::oscillator),
+      published("free_phase_oscillator", Experiment::oscillator, true),
+      published("lotka_volterra", Experiment::lotka_volterra),
       {"eight_schools", [](int) { return eight_schools(); }, false},
-      {"hare_lynx", [](int) -> Target { return hare_lynx_model(); }, false}};
+      {"hare_lynx", [](int) -> Target { return hare_lynx_model(); }, false,
+       [](int) { return hare_lynx_curve(); }}};
   return problems;
 }
 

@@ -1,6 +1,7 @@
 // The posteriors that `sturnus sample` and `sturnus vi` know by name.
 #pragma once
 
+#include <sturnus/inference/measured_curves.h>
 #include <sturnus/inference/model.h>
 
 #include <functional>
@@ -14,6 +15,8 @@ struct SampledProblem {
   std::string name;
   std::function<Target(int run)> target;
   bool has_runs = true;
+  /// The function that was measured; empty where none was.
+  std::function<MeasuredCurve(int run)> curve = {};
 };
 
 const std::vector<SampledProblem>& sampled_problems();
