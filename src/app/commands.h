@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "src/app/chain_settings.h"
+
 namespace sturnus::app {
 
 /// `sturnus plugins`: every plugin found, its versions and where it lies.
@@ -64,20 +66,16 @@ struct TableRequest {
 /// in the folder already is not run again.
 void run_table(std::ostream& out, std::ostream& progress, const TableRequest& request);
 
-struct SampleRequest {
+struct SampleRequest : ChainSettings {
   std::string problem;
-  std::int64_t chains = 4, warmup = 1000, draws = 1000;
-  std::uint64_t seed = 0;
   std::optional<int> run;  // which of the published data sets; empty: 0
-  std::string metric = "diagonal";
-  double target_acceptance = 0.8;
-  std::int64_t max_depth = 10;
   std::string device;
   std::filesystem::path out;  // folder; empty: results/sample-<problem>
+  bool resume = false;
 };
 
-/// `sturnus sample`: Markov chains of a posterior by NUTS. Prints their summary and writes
-/// result.json, the draws as <problem>_1.csv, ... in Stan's format and as draws.nc for ArviZ.
+/// `sturnus sample`: Markov chains of a posterior. Prints their summary and writes result.json,
+/// report.html, the draws as <problem>_1.csv, ... in Stan's format and as draws.nc for ArviZ.
 void sample_problem(std::ostream& out, std::ostream& progress, const SampleRequest& request);
 
 /// Makes "cpu", "cuda:1", ... the default device. Throws Error when there is none such.

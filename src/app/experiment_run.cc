@@ -4,12 +4,10 @@
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>
 #include <sturnus/runtime/log.h>
-#include <sturnus/runtime/version.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <ostream>
 
 #include "src/app/progress.h"
@@ -19,7 +17,6 @@
 namespace sturnus::app {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
@@ -61,26 +58,7 @@ Predictions predictions_of(const Ensemble& ensemble, const EnsembleState& state,
   return {rows_at(data.test), rows_at(data.plot), rows_of(state.members.lambda, members)};
 }
 
-json to_json(const Matrix& matrix) {
-  json result = json::array();
-  for (std::size_t i = 0; i < matrix.rows; i++) {
-    auto row = MatrixView(matrix).row(i);
-    result.push_back(std::vector<double>(row.begin(), row.end()));
-  }
-  return result;
-}
-
 json to_json(const MeanSd& value) { return {{"mean", value.mean}, {"sd", value.sd}}; }
-
-// Rows of `width` numbers.
-json in_rows(const std::vector<double>& values, std::size_t width) {
-  json result = json::array();
-  for (std::size_t i = 0; i < values.size(); i += width) {
-    result.push_back(std::vector<double>(values.begin() + static_cast<std::ptrdiff_t>(i),
-                                         values.begin() + static_cast<std::ptrdiff_t>(i + width)));
-  }
-  return result;
-}
 
 json to_json(const Evaluation& scores) {
   json exact = json::array(), bands = json::array();
@@ -125,18 +103,7 @@ json describe(const std::string& name, const ExactPosterior& posterior,
   }
   // Of draws: to draw lines their quantiles are near enough, and come at once.
   Matrix f = posterior.predict(posterior.draws(5000, 2), data.plot.x);
-  const std::vector<std::pair<std::string, double>> levels = {
-      {"q05", 0.05}, {"q25", 0.25}, {"q50", 0.5}, {"q75", 0.75}, {"q95", 0.95}};
-  json bands = {{"x", data.plot.x}};
-  std::vector<double> column(f.rows);
-  for (std::size_t j = 0; j < f.cols; j++) {
-    for (std::size_t i = 0; i < f.rows; i++) column[i] = f(i, j);
-    std::sort(column.begin(), column.end());
-    for (const auto& [key, level] : levels) {
-      bands[key].push_back(column[static_cast<std::size_t>(level * static_cast<double>(f.rows))]);
-    }
-  }
-  return {{"name", name}, {"lambda", lambda}, {"bands", bands}};
+  return {{"name", name}, {"lambda", lambda}, {"bands", describe_bands(data.plot.x, f, 1)}};
 }
 
 json describe_lambda(const Matrix& draws, const ExperimentData& data) {
@@ -152,19 +119,14 @@ json describe_lambda(const Matrix& draws, const ExperimentData& data) {
           {"truth", data.parameters},
           {"mean", mean},
           {"sd", sd},
-          {"draws", to_json(draws)}};
+          {"draws", in_rows(draws)}};
 }
 
 json describe_run(const RunConfig& config, const ExperimentData& data) {
   return {{"sturnus", describe_program()},
           {"device", default_device().description().text},
           {"settings", to_json(config)},
-          {"data",
-           {{"x", in_rows(data.train.x, data.train.inputs)},
-            {"y", in_rows(data.train.y, data.train.outputs)},
-            {"noise_sd", data.noise_sd},
-            {"inputs", data.train.inputs},
-            {"outputs", data.train.outputs}}}};
+          {"data", describe_data(data.train, data.noise_sd)}};
 }
 
 // `exact`: exact posteriors are those of the priors in use.
@@ -183,36 +145,18 @@ json describe_results(const ExperimentData& data, const Predictions& predictions
            {{"x", in_rows(data.plot.x, data.plot.inputs)},
             {"truth", in_rows(data.plot.truth, data.plot.outputs)},
             {"outputs", data.plot.outputs},
-            {"members", to_json(predictions.plot)}}},
+            {"members", in_rows(predictions.plot)}}},
           {"exact", posteriors}};
 }
 
-// The state to start from: fresh, or the one that was kept.
-SavedTraining starting_point(const Ensemble& ensemble, const fs::path& kept, bool resume,
-                             const json& settings) {
-  SavedTraining start = {ensemble.init(), {}};
-  if (kept.empty() || !fs::exists(kept)) return start;
-  if (!resume) {
-    throw Error("run: " + kept.string() +
-                " holds an unfinished training. Add --resume to go on with it, or choose another "
-                "--out");
-  }
-  return load_training(kept, settings, start.state);
-}
-
 }  // namespace
-
-json describe_program() {
-  const char* commit = std::getenv("STURNUS_COMMIT");
-  return {{"version", version}, {"commit", commit != nullptr ? commit : "unknown"}};
-}
 
 json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress) {
   ExperimentData data = data_of(config);
   Ensemble ensemble(problem_of(config), config.ensemble);
   json result = describe_run(config, data);
-  fs::path kept = places.folder.empty() ? fs::path() : places.folder / "training.part";
-  SavedTraining training = starting_point(ensemble, kept, places.resume, result["settings"]);
+  KeptWork kept = kept_training(places, result["settings"]);
+  SavedTraining training = load_training(kept, {ensemble.init(), {}});
   Ensemble::CompileTime compile_time = ensemble.compile();
 
   std::int64_t resumed_at = training.state.iteration.item<std::int32_t>();
@@ -222,14 +166,7 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   InterruptGuard guard;
   auto last_save = Clock::now();
   auto save = [&] {
-    if (kept.empty()) return;
-    // What cannot be kept must not end what goes well.
-    try {
-      save_training(kept, result["settings"], training);
-    } catch (const Error& error) {
-      log(LogLevel::warning,
-          std::string("the training goes on but could not be kept: ") + error.what());
-    }
+    save_training(kept, training);
     last_save = Clock::now();
   };
   bool finished = true;
@@ -267,7 +204,7 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   if (places.folder.empty()) return result;
   try {
     write_file(places.folder / "result.json", result.dump() + "\n");
-    if (finished) fs::remove(kept);
+    if (finished) kept.remove();
   } catch (const Error& error) {
     // The caller can still tell the scores, and --resume what was trained.
     log(LogLevel::warning, std::string("the result could not be written: ") + error.what());

@@ -3,29 +3,20 @@
 
 #include <sturnus/inference/evaluation.h>
 
-#include <filesystem>
 #include <iosfwd>
 #include <nlohmann/json.hpp>
 
 #include "src/app/config.h"
+#include "src/app/kept_work.h"
+#include "src/app/result_parts.h"
 
 namespace sturnus::app {
 
-struct RunPlaces {
-  /// Holds training.part while it goes on, then result.json and report.html. Empty: nothing is
-  /// written.
-  std::filesystem::path folder;
-  bool resume = false;
-};
-
-/// Trains, evaluates and describes as result.json does. Progress goes to `progress`. When the
-/// training is interrupted it is kept in the folder, and the result has `"finished": false`. What
-/// cannot be written is warned of, and the training kept if there is room for it.
-/// Throws Error when the folder holds an unfinished training and `resume` is not asked for.
+/// Trains, evaluates and describes as result.json does, which is written. Progress goes to
+/// `progress`. When the training is interrupted it is kept in the folder, and the result has
+/// `"finished": false`. What cannot be written is warned of, and the training kept if there is room
+/// for it. Throws Error when the folder holds an unfinished training and `resume` is not asked for.
 nlohmann::json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress);
-
-/// Version and commit of this program.
-nlohmann::json describe_program();
 
 /// The scores of a result as a table for a terminal.
 void print_scores(std::ostream& out, const nlohmann::json& result);

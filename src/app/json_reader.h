@@ -80,4 +80,16 @@ class JsonReader {
 [[noreturn]] void refuse_unknown(const std::string& path, const std::string& kind,
                                  const std::string& name, const std::vector<std::string>& known);
 
+/// The one of `all` whose member `name_of` is `name`. Throws Error as refuse_unknown does.
+template <class T>
+const T& one_named(const std::string& path, const std::string& kind, const std::string& name,
+                   const std::vector<T>& all, std::string T::*name_of) {
+  std::vector<std::string> names;
+  for (const T& one : all) {
+    if (one.*name_of == name) return one;
+    names.push_back(one.*name_of);
+  }
+  refuse_unknown(path, kind, name, names);
+}
+
 }  // namespace sturnus::app

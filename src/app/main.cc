@@ -54,13 +54,14 @@ int main(int argc, char** argv) {
   table->add_option("--keep", table_request.keep, "Folder for the results page and its JSON");
   table->callback([&] { run_table(std::cout, std::cerr, table_request); });
 
-  CLI::App* sample = program.add_subcommand("sample", "Draw from a posterior by NUTS");
+  CLI::App* sample = program.add_subcommand("sample", "Draw from a posterior by Markov chains");
   SampleRequest sample_request;
   sample
       ->add_option("problem", sample_request.problem,
                    "exponential, oscillator, free_phase_oscillator, lotka_volterra, eight_schools "
                    "or hare_lynx")
       ->required();
+  sample->add_option("--method", sample_request.method, "nuts (default), hmc or random_walk");
   sample->add_option("--chains", sample_request.chains, "Markov chains (default: 4)");
   sample->add_option("--warmup", sample_request.warmup, "Transitions to learn by (default: 1000)");
   sample->add_option("--draws", sample_request.draws, "Of each chain (default: 1000)");
@@ -68,11 +69,14 @@ int main(int argc, char** argv) {
   sample->add_option("--run", sample_request.run, "Which of the published data sets, 0 to 4");
   sample->add_option("--metric", sample_request.metric, "unit, diagonal (default) or dense");
   sample->add_option("--target-acceptance", sample_request.target_acceptance,
-                     "Nearer to 1: shorter steps (default: 0.8)");
+                     "Nearer to 1: shorter steps (default: 0.8, for random_walk 0.234)");
   sample->add_option("--max-depth", sample_request.max_depth,
-                     "Of the tree: 2^depth steps at most (default: 10)");
+                     "Of the tree of nuts: 2^depth steps at most (default: 10)");
+  sample->add_option("--leapfrogs", sample_request.leapfrogs, "Steps of hmc (default: 16)");
   sample->add_option("--device", sample_request.device, "cpu, cuda:1, ...");
-  sample->add_option("--out", sample_request.out, "Folder for result.json and the draws");
+  sample->add_option("--out", sample_request.out,
+                     "Folder for result.json, report.html and the draws");
+  sample->add_flag("--resume", sample_request.resume, "Go on with chains that were interrupted");
   sample->callback([&] { sample_problem(std::cout, std::cerr, sample_request); });
 
   CLI::App* devices = program.add_subcommand("devices", "List the devices");

@@ -8,7 +8,10 @@ namespace sturnus::app {
 /// The style sheet: for screens, telephones and paper.
 extern const std::string_view report_style;
 
-/// Draws every <div data-figure="..."> of a report from the numbers in <script id="result">.
-extern const std::string_view report_figures;
+/// Reads the numbers in <script id="result">, and has what figures are made of.
+extern const std::string_view report_tools;
+
+/// Draws every <div data-figure="..."> with the function of that name in `draw`.
+extern const std::string_view report_drawing;
 
 }  // namespace sturnus::app

@@ -1,10 +1,11 @@
-// An unfinished training in a file: state, log and the settings that both belong to.
+// An unfinished training in a file: its state and its log.
 #pragma once
 
 #include <sturnus/inference/training.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
+
+#include "src/app/kept_work.h"
 
 namespace sturnus::app {
 
@@ -13,13 +14,13 @@ struct SavedTraining {
   TrainingLog log;
 };
 
-void save_training(const std::filesystem::path& path, const nlohmann::json& settings,
-                   const SavedTraining& training);
+/// <folder>/training.part.
+KeptWork kept_training(const RunPlaces& places, const nlohmann::json& settings);
 
-/// Throws Error when the file is damaged or no such file, or when it belongs to other settings:
-/// the message then names the first that differs.
-SavedTraining load_training(const std::filesystem::path& path, const nlohmann::json& settings,
-                            const EnsembleState& like);
+void save_training(const KeptWork& kept, const SavedTraining& training);
+
+/// What was kept, or `start` where nothing was. Throws Error as KeptWork does.
+SavedTraining load_training(const KeptWork& kept, SavedTraining start);
 
 /// The log as JSON, a list for each quantity.
 nlohmann::json to_json(const TrainingLog& log);

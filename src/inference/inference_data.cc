@@ -182,6 +182,39 @@ InferenceData inference_data(const ChainDraws& draws) {
   return data;
 }
 
+void add_measurements(InferenceData& data, const Samples& measured, MatrixView predicted,
+                      std::size_t chains) {
+  if (chains == 0 || predicted.rows % chains != 0 || predicted.cols != measured.y.size()) {
+    throw Error("add_measurements: " + std::to_string(predicted.rows) + " x " +
+                std::to_string(predicted.cols) + " predictions for " + std::to_string(chains) +
+                " chains and " + std::to_string(measured.y.size()) +
+                " measurements. Give a row for each draw, as many of each chain, and a column for "
+                "each measurement.");
+  }
+  auto with = [](std::vector<std::size_t> shape, std::size_t last) {
+    if (last > 1) shape.push_back(last);
+    return shape;
+  };
+  auto named = [](std::vector<std::string> dims, std::size_t last, const char* name) {
+    if (last > 1) dims.push_back(name);
+    return dims;
+  };
+  std::size_t points = measured.points, outputs = measured.outputs, inputs = measured.inputs;
+  std::vector<double> values(predicted.data, predicted.data + predicted.rows * predicted.cols);
+  data.groups.push_back({"posterior_predictive",
+                         {{"y", named({"chain", "draw", "point"}, outputs, "output"),
+                           with({chains, predicted.rows / chains, points}, outputs), values}},
+                         {}});
+  data.groups.push_back(
+      {"observed_data",
+       {{"y", named({"point"}, outputs, "output"), with({points}, outputs), measured.y}},
+       {}});
+  data.groups.push_back(
+      {"constant_data",
+       {{"x", named({"point"}, inputs, "input"), with({points}, inputs), measured.x}},
+       {}});
+}
+
 void write_inference_data(const std::filesystem::path& path, const InferenceData& data) {
   MemoryFile file;
   for (const DataGroup& group : data.groups) put_group(file.id(), group);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <sturnus/inference/draws.h>
+#include <sturnus/inference/experiment_data.h>
+#include <sturnus/inference/matrix_view.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +40,12 @@ struct InferenceData {
 /// step_size, tree_depth, n_steps, diverging, energy. Dimensions of a parameter beta are chain,
 /// draw, beta_dim_0, ... Throws Error if shapes do not fit.
 InferenceData inference_data(const ChainDraws& draws);
+
+/// Adds what was measured, y in group observed_data; where, x in constant_data; and what was
+/// predicted of it, y in posterior_predictive. Rows of `predicted` are draws, chain by chain.
+/// Throws Error if shapes do not fit.
+void add_measurements(InferenceData& data, const Samples& measured, MatrixView predicted,
+                      std::size_t chains);
 
 /// Writes the file whole or not at all: it is built in memory and then takes the place of what was
 /// there. Each group gets the attributes inference_library and inference_library_version; no time,

@@ -65,24 +65,43 @@ Array predator_prey(const Array& start, const Array& alpha, const Array& beta, c
   return stack({x, y}, 1);
 }
 
+// Near the true parameters the solution is then right to 1e-3 where noise is 1.
+constexpr double longest_lotka_volterra_step = 5 * 0.025;
+
+Array solution(const LotkaVolterra& p, const StepGrid& grid) {
+  Array f = predator_prey(p.start, p.alpha, p.beta, p.gamma, p.delta, grid.times);
+  return take(f, grid.rows);
+}
+
+// With 5 steps a year, the logarithm of the posterior is right to 1e-3 where the posterior is.
+Array solution(const HareLynx& p, const Array& years) {
+  const Array& theta = p.theta;
+  return predator_prey(p.z_init, theta(0), theta(1), theta(2), theta(3), years);
+}
+
 }  // namespace
+
+Array curve(const Exponential& p, const Array& t) { return p.f0 * exp(p.lambda * t); }
 
 Model<Exponential> exponential_model(const Measurements& data, const ExponentialPrior& prior) {
   Array t = vector_of(data.t), y = vector_of(data.y);
   auto log_joint = [=, sigma = data.sigma](const Exponential& p) {
     return log_prior(p.f0, prior.f0) + log_prior(p.lambda, prior.lambda) +
-           sum(normal_log_density(y, p.f0 * exp(p.lambda * t), sigma));
+           sum(normal_log_density(y, curve(p, t), sigma));
   };
   return {log_joint, {0.0, 0.0}, {{".f0", inside(prior.f0)}, {".lambda", inside(prior.lambda)}}};
+}
+
+Array curve(const Oscillation& p, const Array& t) {
+  Array w = p.omega * sqrt(1.0 - square(p.zeta));
+  return p.f0 * exp(-p.zeta * p.omega * t) * sin(w * t);
 }
 
 Model<Oscillation> oscillator_model(const Measurements& data, const OscillatorPrior& prior) {
   Array t = vector_of(data.t), y = vector_of(data.y);
   auto log_joint = [=, sigma = data.sigma](const Oscillation& p) {
-    Array w = p.omega * sqrt(1.0 - square(p.zeta));
-    Array f = p.f0 * exp(-p.zeta * p.omega * t) * sin(w * t);
     return log_prior(p.f0, prior.f0) + log_prior(p.omega, prior.omega) +
-           log_prior(p.zeta, prior.zeta) + sum(normal_log_density(y, f, sigma));
+           log_prior(p.zeta, prior.zeta) + sum(normal_log_density(y, curve(p, t), sigma));
   };
   return {
       log_joint,
@@ -90,15 +109,18 @@ Model<Oscillation> oscillator_model(const Measurements& data, const OscillatorPr
       {{".f0", inside(prior.f0)}, {".omega", inside(prior.omega)}, {".zeta", inside(prior.zeta)}}};
 }
 
+Array curve(const FreePhaseOscillation& p, const Array& t) {
+  Array w = p.omega * sqrt(1.0 - square(p.zeta));
+  return exp(-p.zeta * p.omega * t) * (p.sine * sin(w * t) + p.cosine * cos(w * t));
+}
+
 Model<FreePhaseOscillation> oscillator_model(const Measurements& data,
                                              const FreePhasePrior& prior) {
   Array t = vector_of(data.t), y = vector_of(data.y);
   auto log_joint = [=, sigma = data.sigma](const FreePhaseOscillation& p) {
-    Array w = p.omega * sqrt(1.0 - square(p.zeta));
-    Array f = exp(-p.zeta * p.omega * t) * (p.sine * sin(w * t) + p.cosine * cos(w * t));
     return log_prior(p.sine, prior.sine) + log_prior(p.cosine, prior.cosine) +
            log_prior(p.omega, prior.omega) + log_prior(p.zeta, prior.zeta) +
-           sum(normal_log_density(y, f, sigma));
+           sum(normal_log_density(y, curve(p, t), sigma));
   };
   return {log_joint,
           {0.0, 0.0, 0.0, 0.0},
@@ -118,15 +140,12 @@ Model<LotkaVolterra> lotka_volterra_model(const Samples& data, double sigma,
                 std::to_string(data.x.size()) + " inputs and " + std::to_string(data.y.size()) +
                 " measured outputs. Give increasing times, and prey and predators at each");
   }
-  // Near the true parameters the solution is then right to 1e-3 where noise is 1.
-  StepGrid grid(data.x, 5 * 0.025);
+  StepGrid grid(data.x, longest_lotka_volterra_step);
   Array y = array(data.y, {static_cast<std::int64_t>(data.points), 2}, DType::f64);
   auto log_joint = [=](const LotkaVolterra& p) {
     Array lambda = stack({p.alpha, p.beta, p.gamma, p.delta});
-    Array f = predator_prey(p.start, p.alpha, p.beta, p.gamma, p.delta, grid.times);
-    f = take(f, grid.rows);
     return log_prior(p.start, prior.start) + log_prior(lambda, prior.lambda) +
-           sum(normal_log_density(y, f, sigma));
+           sum(normal_log_density(y, solution(p, grid), sigma));
   };
   return {log_joint,
           {zeros({2}), 0.0, 0.0, 0.0, 0.0},
@@ -135,6 +154,10 @@ Model<LotkaVolterra> lotka_volterra_model(const Samples& data, double sigma,
            {".beta", inside(prior.lambda)},
            {".gamma", inside(prior.lambda)},
            {".delta", inside(prior.lambda)}}};
+}
+
+Array curve(const LotkaVolterra& p, std::span<const double> times) {
+  return solution(p, StepGrid(times, longest_lotka_volterra_step));
 }
 
 Model<EightSchools> eight_schools_model() {
@@ -159,32 +182,42 @@ Target eight_schools() {
   return target;
 }
 
-Model<HareLynx> hare_lynx_model() {
+Samples hare_lynx_data() {
   const std::vector<double> hares = {30,   47.2, 70.2, 77.4, 36.3, 20.6, 18.1,
                                      21.4, 22,   25.4, 27.1, 40.3, 57,   76.6,
                                      52.3, 19.5, 11.2, 7.6,  14.6, 16.2, 24.7};
   const std::vector<double> lynxes = {4, 6.1,  9.8,  35.2, 59.4, 41.7, 19,   13,  8.3,  9.1, 7.4,
                                       8, 12.3, 19.5, 45.7, 51.1, 29.7, 15.8, 9.7, 10.1, 8.6};
-  Array pelts = stack({vector_of(hares), vector_of(lynxes)}, 1);
-  std::vector<double> years;
-  for (int i = 0; i <= 20; i++) years.push_back(i);
-  Array times = vector_of(years);
+  Samples data = {.points = hares.size(), .outputs = 2, .x = {}, .truth = {}, .y = {}};
+  for (std::size_t i = 0; i < hares.size(); i++) {
+    data.x.push_back(1900 + static_cast<double>(i));
+    data.y.insert(data.y.end(), {hares[i], lynxes[i]});
+  }
+  return data;
+}
+
+Model<HareLynx> hare_lynx_model() {
+  Samples data = hare_lynx_data();
+  Array times = vector_of(data.x);
+  Array pelts = array(data.y, {static_cast<std::int64_t>(data.points), 2}, DType::f64);
   Array center = vector_of(std::vector<double>{1, 0.05, 1, 0.05});
   Array spread = vector_of(std::vector<double>{0.5, 0.05, 0.5, 0.05});
   auto log_joint = [=](const HareLynx& p) {
-    const Array& theta = p.theta;
-    // With 5 steps a year, the logarithm of the posterior is right to 1e-3 where the posterior is.
-    Array z = predator_prey(p.z_init, theta(0), theta(1), theta(2), theta(3), times);
-    return sum(normal_log_density(theta, center, spread)) +
+    return sum(normal_log_density(p.theta, center, spread)) +
            sum(log_normal_log_density(p.z_init, std::log(10.0), 1.0)) +
            sum(log_normal_log_density(p.sigma, -1.0, 1.0)) +
-           sum(log_normal_log_density(pelts, log(z), p.sigma));
+           sum(log_normal_log_density(pelts, log(solution(p, times)), p.sigma));
   };
   return {log_joint,
           {zeros({4}), zeros({2}), zeros({2})},
           {{".theta", Bijection::positive()},
            {".z_init", Bijection::positive()},
            {".sigma", Bijection::positive()}}};
+}
+
+Array curve(const HareLynx& p, std::span<const double> years) {
+  StepGrid grid(years, 1);
+  return take(solution(p, grid.times), grid.rows);
 }
 
 Array promising_starts(const Target& target, std::int64_t chains, std::uint64_t seed,

@@ -10,6 +10,7 @@
 #include <sturnus/inference/model.h>
 
 #include <cstdint>
+#include <span>
 
 namespace sturnus {
 
@@ -18,18 +19,21 @@ struct Exponential {
   Array f0, lambda;
 };
 Model<Exponential> exponential_model(const Measurements& data, const ExponentialPrior& prior = {});
+Array curve(const Exponential& p, const Array& t);
 
 /// f(t) = f0 exp(-zeta omega t) sin(w t) with w = omega sqrt(1 - zeta^2).
 struct Oscillation {
   Array f0, omega, zeta;
 };
 Model<Oscillation> oscillator_model(const Measurements& data, const OscillatorPrior& prior = {});
+Array curve(const Oscillation& p, const Array& t);
 
 /// f(t) = exp(-zeta omega t) (sine sin(w t) + cosine cos(w t)): the phase is free.
 struct FreePhaseOscillation {
   Array sine, cosine, omega, zeta;
 };
 Model<FreePhaseOscillation> oscillator_model(const Measurements& data, const FreePhasePrior& prior);
+Array curve(const FreePhaseOscillation& p, const Array& t);
 
 /// x' = alpha x - beta x y, y' = -gamma y + delta x y, both measured with normal noise. `start` is
 /// (x, y) at the first measurement. Priors are uniform.
@@ -44,6 +48,8 @@ struct LotkaVolterraPrior {
 /// Throws Error unless there are two outputs at each of increasing times.
 Model<LotkaVolterra> lotka_volterra_model(const Samples& data, double sigma,
                                           const LotkaVolterraPrior& prior = {});
+/// x and y, [times, 2], at increasing times of which the first is that of `start`.
+Array curve(const LotkaVolterra& p, std::span<const double> times);
 
 /// The effects of coaching in eight schools (D. Rubin, 1981): y_i normal(theta_i, sd_i),
 /// theta_i = mu + tau offsets_i, offsets_i normal(0, 1), mu normal(0, 5), tau half-Cauchy(5).
@@ -64,6 +70,11 @@ struct HareLynx {
   Array z_init, sigma;  // [2]: of hares, of lynxes
 };
 Model<HareLynx> hare_lynx_model();
+/// The pelts, by year.
+Samples hare_lynx_data();
+/// Hares and lynxes, [years, 2], in increasing years from 1900 on, of which the first is that of
+/// `z_init`.
+Array curve(const HareLynx& p, std::span<const double> years);
 
 /// Free numbers [chains, size] to begin at. Each chain looks for them by itself: of `candidates`
 /// places, uniform within 2 of 0, the one of highest density, then the same within 1 of that one,

@@ -48,7 +48,7 @@ void leave_unfinished(const RunConfig& config, const fs::path& folder) {
   SavedTraining training = {ensemble.init(), {}};
   train(ensemble, training.state, training.log, config.training,
         [](const EnsembleState&, const TrainingLog&) { return false; });
-  save_training(folder / "training.part", to_json(config), training);
+  save_training(kept_training({folder, false}, to_json(config)), training);
 }
 
 TEST(ExperimentRun, ResultHoldsWhatIsPromised) {

@@ -60,7 +60,7 @@ json result_of(const std::string& experiment) {
       }
       json quantiles = {{"x", {0, 1, 2}}};
       for (const char* q : {"q05", "q25", "q50", "q75", "q95"}) quantiles[q] = {0.1, 0.2, 0.3};
-      exact.push_back({{"name", name}, {"lambda", marginals}, {"bands", quantiles}});
+      exact.push_back({{"name", name}, {"lambda", marginals}, {"bands", json::array({quantiles})}});
       distances.push_back({{"name", name},
                            {"w_f", 0.0253},
                            {"w_lambda", 0.0131},

@@ -26,9 +26,9 @@ std::string message_of(const SampleRequest& request) {
 }
 
 TEST(Sample, WritesWhatIsPromised) {
+  std::ostringstream out, progress;
   fs::path folder = fs::path(testing::TempDir()) / "sampled";
   fs::remove_all(folder);
-  std::ostringstream out, progress;
   SampleRequest request;
   request.problem = "exponential";
   request.chains = 2;
@@ -57,6 +57,9 @@ TEST(Sample, WritesWhatIsPromised) {
   EXPECT_EQ(result.at("settings").at("seed"), 3);
   EXPECT_TRUE(result.at("sturnus").at("version").is_string());
   EXPECT_TRUE(result.at("finished").get<bool>());
+  EXPECT_FALSE(fs::exists(folder / "sampling.part"));
+  EXPECT_NE(read_file(folder / "report.html").find("<h1>Exponential growth</h1>"),
+            std::string::npos);
 
   for (const char* file : {"exponential_1.csv", "exponential_2.csv"}) {
     std::istringstream lines(read_file(folder / file));

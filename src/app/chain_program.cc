@@ -1,0 +1,114 @@
+#include "src/app/chain_program.h"
+
+#include <sturnus/inference/checkpoint.h>
+#include <sturnus/inference/kernel_chains.h>
+#include <sturnus/inference/posteriors.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/runtime/error.h>
+
+#include <optional>
+#include <string>
+
+#include "src/app/json_reader.h"
+
+namespace sturnus::app {
+namespace {
+
+using nlohmann::json;
+
+enum class Method { nuts, hmc, random_walk };
+
+Method method_of(const ChainSettings& settings) {
+  using Choice = std::pair<std::string, Method>;
+  const std::vector<Choice> methods = {
+      {"nuts", Method::nuts}, {"hmc", Method::hmc}, {"random_walk", Method::random_walk}};
+  return one_named("sample", "method", settings.method, methods, &Choice::first).second;
+}
+
+SamplingOptions options_of(const ChainSettings& settings) {
+  using Choice = std::pair<std::string, MetricKind>;
+  const std::vector<Choice> metrics = {
+      {"unit", MetricKind::unit}, {"diagonal", MetricKind::diagonal}, {"dense", MetricKind::dense}};
+  if (settings.draws < 4) {
+    refuse("sample", std::to_string(settings.draws) +
+                         " draws of each chain, but R-hat and effective sample sizes need 4. Give "
+                         "--draws at least 4");
+  }
+  return {.chains = settings.chains,
+          .warmup = settings.warmup,
+          .draws = settings.draws,
+          .seed = settings.seed,
+          .metric = one_named("sample", "metric", settings.metric, metrics, &Choice::first).second,
+          .target_accept = target_acceptance(settings),
+          .max_depth = settings.max_depth};
+}
+
+// A chunk with room for so many draws.
+Draws of_length(const Draws& like, std::int64_t count) {
+  return tree_map(
+      [&](const Array& a) {
+        Shape shape = a.shape();
+        shape[1] = count;
+        return zeros(shape, a.dtype());
+      },
+      like);
+}
+
+}  // namespace
+
+ChainProgram chain_program(const Target& target, const ChainSettings& settings) {
+  Method method = method_of(settings);
+  SamplingOptions options = options_of(settings);
+  auto init = [=] {
+    SamplingOptions begun = options;
+    begun.start = promising_starts(target, options.chains, options.seed);
+    return Sampler(target, begun).init();
+  };
+  auto program_of = [&](const auto& sampler) -> ChainProgram {
+    return {init,
+            [sampler](ChainState state, std::int64_t count) {
+              return sampler.advance(std::move(state), count);
+            },
+            [sampler] { sampler.lower().compile(); }};
+  };
+  if (method == Method::nuts) return program_of(Sampler(target, options));
+  ChainKernel kernel = method == Method::hmc ? ChainKernel::hmc : ChainKernel::random_walk;
+  return program_of(
+      KernelSampler(target, options, {.kernel = kernel, .leapfrogs = settings.leapfrogs}));
+}
+
+KeptWork kept_sampling(const RunPlaces& places, const json& settings) {
+  return {places, "sample", "sampling", settings};
+}
+
+void save_sampling(const KeptWork& kept, const Sampling& sampling) {
+  std::vector<std::int64_t> lengths;
+  for (const Draws& chunk : sampling.chunks) lengths.push_back(chunk.values.shape()[1]);
+  kept.save({{"chunks", lengths},
+             {"transitions", sampling.transitions},
+             {"warmup_divergences", sampling.warmup_divergences},
+             {"divergences", sampling.divergences},
+             {"warmup_s", sampling.warmup_seconds},
+             {"sampling_s", sampling.sampling_seconds}},
+            tree_leaves(std::pair(sampling.state, sampling.chunks)));
+}
+
+Sampling load_sampling(const KeptWork& kept, const ChainProgram& program) {
+  std::optional<Sampling> found;
+  kept.load([&](const json& notes, std::string_view arrays) {
+    auto [state, none] = program.advance(program.init(), 0);
+    std::pair<ChainState, std::vector<Draws>> like = {state, {}};
+    for (std::int64_t length : notes.at("chunks")) like.second.push_back(of_length(none, length));
+    auto [kept_state, chunks] = tree_from_bytes(like, arrays);
+    found = {kept_state,
+             chunks,
+             notes.at("transitions"),
+             notes.at("warmup_divergences"),
+             notes.at("divergences"),
+             notes.at("warmup_s"),
+             notes.at("sampling_s")};
+  });
+  return found ? *found : Sampling{program.init(), {}};
+}
+
+}  // namespace sturnus::app

@@ -1,0 +1,270 @@
+#include "src/app/chain_run.h"
+
+#include <sturnus/inference/chain_draws.h>
+#include <sturnus/inference/inference_data.h>
+#include <sturnus/inference/stan_csv.h>
+#include <sturnus/runtime/client.h>
+#include <sturnus/runtime/error.h>
+#include <sturnus/runtime/files.h>
+#include <sturnus/runtime/log.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <limits>
+#include <ostream>
+#include <utility>
+
+#include "src/app/chain_program.h"
+#include "src/app/chain_report.h"
+#include "src/app/plotly_script.h"
+#include "src/app/progress.h"
+#include "src/app/result_parts.h"
+
+namespace sturnus::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+// How often warm-up and draws are looked at. Chains wait for each other then.
+constexpr std::int64_t looks = 10;
+// What a chunk of the warm-up draws is forgotten, but has to fit into memory.
+constexpr std::int64_t longest_warmup_chunk = 1000;
+// As many are printed; result.json has all.
+constexpr std::size_t printed_rows = 40;
+// As many are drawn in figures.
+constexpr std::size_t shown_parameters = 8, shown_draws = 1000;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double mean_of(const Matrix& matrix) {
+  double total = 0;
+  for (double value : matrix.values) total += value;
+  return total / static_cast<double>(std::max<std::size_t>(1, matrix.values.size()));
+}
+
+std::int64_t count_of(const Matrix& flags) {
+  return std::count_if(flags.values.begin(), flags.values.end(), [](double f) { return f != 0; });
+}
+
+std::string text(const char* format, double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof(buffer), format, value);
+  return buffer;
+}
+
+// --- Chains
+
+std::int64_t next_chunk(const ChainSettings& settings, std::int64_t done) {
+  auto part = [](std::int64_t all) { return (all + looks - 1) / looks; };
+  if (done < settings.warmup) {
+    return std::min({part(settings.warmup), longest_warmup_chunk, settings.warmup - done});
+  }
+  return std::min(part(settings.draws), settings.warmup + settings.draws - done);
+}
+
+void advance(Sampling& sampling, const ChainProgram& program, const ChainSettings& settings,
+             std::ostream& progress) {
+  bool warm = sampling.transitions < settings.warmup;
+  std::int64_t count = next_chunk(settings, sampling.transitions);
+  auto begun = Clock::now();
+  auto [state, draws] = program.advance(std::move(sampling.state), count);
+  SamplerStatistics said = chain_draws({draws}).statistics;
+  double& seconds = warm ? sampling.warmup_seconds : sampling.sampling_seconds;
+  seconds += seconds_since(begun);
+  sampling.state = state;
+  sampling.transitions += count;
+  std::int64_t& divergent = warm ? sampling.warmup_divergences : sampling.divergences;
+  divergent += count_of(said.divergent);
+  if (!warm) sampling.chunks.push_back(draws);
+  progress << (warm ? "warm-up" : "draws") << "  " << sampling.transitions << "/"
+           << settings.warmup + settings.draws << "  " << text("%.1f s", seconds) << "  divergent "
+           << divergent << "  acceptance " << text("%.2f", mean_of(said.acceptance))
+           << "  step size " << text("%.3g", mean_of(said.step_size));
+  if (settings.method == "nuts") progress << "  depth " << text("%.1f", mean_of(said.tree_depth));
+  progress << std::endl;
+}
+
+// What was drawn; statistics that the method does not know are left out.
+ChainDraws drawn(const Sampling& sampling, const std::string& method) {
+  ChainDraws draws = chain_draws(sampling.chunks);
+  if (method != "nuts") draws.statistics.tree_depth = {};
+  if (method == "random_walk") {
+    draws.statistics.leapfrog_steps = draws.statistics.energy = draws.statistics.divergent = {};
+  }
+  return draws;
+}
+
+// --- What is said of them
+
+json describe_summary(const std::vector<ParameterSummary>& rows) {
+  json summary = json::object();
+  for (const ParameterSummary& row : rows) {
+    summary[row.name] = {{"mean", row.mean},         {"mcse", row.mcse},        {"sd", row.sd},
+                         {"q05", row.q05},           {"q25", row.q25},          {"q50", row.q50},
+                         {"q75", row.q75},           {"q95", row.q95},          {"rhat", row.rhat},
+                         {"ess_bulk", row.ess_bulk}, {"ess_tail", row.ess_tail}};
+  }
+  return summary;
+}
+
+// Every so many columns, so that figures stay quick.
+json thinned_rows(const Matrix& matrix) {
+  std::size_t stride = (matrix.cols + shown_draws - 1) / shown_draws;
+  json result = json::array();
+  for (std::size_t i = 0; i < matrix.rows; i++) {
+    json row = json::array();
+    for (std::size_t j = 0; j < matrix.cols; j += stride) row.push_back(matrix(i, j));
+    result.push_back(row);
+  }
+  return result;
+}
+
+// Draws to look at: of some parameters, by chain.
+json describe_chains(const ChainDraws& draws, const std::vector<ParameterSummary>& rows) {
+  json names = json::array(), values = json::array();
+  for (const ParameterDraws& parameter : draws.parameters) {
+    for (const ParameterElement& element : elements(parameter)) {
+      if (names.size() == shown_parameters) break;
+      names.push_back(rows[names.size()].name);
+      values.push_back(thinned_rows(chains_of(draws, parameter, element)));
+    }
+  }
+  return {{"names", names},
+          {"draws", values},
+          {"divergent", thinned_rows(draws.statistics.divergent)},
+          {"stride", (draws.draws + shown_draws - 1) / shown_draws}};
+}
+
+json describe_curve(const MeasuredCurve& curve, const ChainDraws& draws, std::uint64_t seed) {
+  std::size_t outputs = curve.data.outputs;
+  const std::vector<double>& x = curve.plot.x;
+  return {{"x", in_rows(x, 1)},
+          {"truth", in_rows(curve.plot.truth, outputs)},
+          {"outputs", outputs},
+          {"bands", describe_bands(x, curves(curve, draws, x), outputs)},
+          {"measured", describe_bands(x, predicted_measurements(curve, draws, x, seed), outputs)}};
+}
+
+json describe(const PosteriorToSample& posterior, const json& settings, const Sampling& sampling,
+              double compile_seconds, const ChainRun& run) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const ParameterSummary& row : run.rows) least = std::min(least, row.ess_bulk);
+  const SamplerStatistics& said = run.draws.statistics;
+  json result = {
+      {"sturnus", describe_program()},
+      {"device", default_device().description().text},
+      {"settings", settings},
+      {"draws", run.draws.draws},
+      {"summary", describe_summary(run.rows)},
+      {"divergences", {{"warmup", sampling.warmup_divergences}, {"draws", sampling.divergences}}},
+      {"warnings", warnings(run.rows, said, settings.value("max_depth", 10))},
+      {"chains", describe_chains(run.draws, run.rows)},
+      {"timing",
+       {{"compile_s", compile_seconds},
+        {"warmup_s", sampling.warmup_seconds},
+        {"sampling_s", sampling.sampling_seconds},
+        {"ess_bulk_per_s", least / sampling.sampling_seconds}}}};
+  if (posterior.curve) {
+    result["data"] = describe_data(posterior.curve->data, posterior.curve->noise_sd);
+    result["predictions"] = describe_curve(*posterior.curve, run.draws, settings.at("seed"));
+  }
+  return result;
+}
+
+// --- Files
+
+std::vector<fs::path> write_files(const fs::path& folder, const PosteriorToSample& posterior,
+                                  const ChainSettings& settings, const ChainRun& run) {
+  std::vector<fs::path> files = {folder / "result.json", folder / "report.html"};
+  write_file(files[0], run.result.dump() + "\n");
+  write_file(files[1], chain_report_html(run.result, plotly_script()));
+  StanCsvRun about = {.model = posterior.name,
+                      .warmup = static_cast<std::size_t>(settings.warmup),
+                      .target_acceptance = target_acceptance(settings),
+                      .max_tree_depth = static_cast<int>(settings.max_depth),
+                      .seed = settings.seed,
+                      .inverse_metric = {},
+                      .warmup_seconds = run.result.at("timing").at("warmup_s"),
+                      .sampling_seconds = run.result.at("timing").at("sampling_s")};
+  for (const fs::path& file : write_stan_csv(folder, run.draws, about)) files.push_back(file);
+  files.push_back(folder / "draws.nc");
+  InferenceData data = inference_data(run.draws);
+  if (posterior.curve) {
+    const MeasuredCurve& curve = *posterior.curve;
+    Matrix predicted = predicted_measurements(curve, run.draws, curve.data.x, settings.seed);
+    add_measurements(data, curve.data, predicted, run.draws.chains);
+  }
+  write_inference_data(files.back(), data);
+  return files;
+}
+
+}  // namespace
+
+ChainRun run_chains(const PosteriorToSample& posterior, const ChainSettings& settings,
+                    const RunPlaces& places, std::ostream& progress) {
+  json all_settings = posterior.about;
+  all_settings.update(to_json(settings));
+  KeptWork kept = kept_sampling(places, all_settings);
+  auto begun = Clock::now();
+  ChainProgram program = chain_program(posterior.target, settings);
+  Sampling sampling = load_sampling(kept, program);
+  std::int64_t resumed_at = sampling.transitions, end = settings.warmup + settings.draws;
+  if (resumed_at < end) program.compile();
+  double compile_seconds = seconds_since(begun);
+
+  InterruptGuard guard;
+  while (sampling.transitions < end && !guard.interrupted()) {
+    advance(sampling, program, settings, progress);
+    save_sampling(kept, sampling);
+  }
+  std::int64_t made = std::max<std::int64_t>(0, sampling.transitions - settings.warmup);
+  if (made < 4) {
+    throw Error("sample: interrupted after " + std::to_string(made) +
+                " draws of each chain, which are too few to say anything. Go on with --resume");
+  }
+
+  ChainRun run;
+  run.draws = drawn(sampling, settings.method);
+  run.rows = summarize(run.draws);
+  run.result = describe(posterior, all_settings, sampling, compile_seconds, run);
+  bool finished = sampling.transitions == end;
+  run.result["finished"] = finished;
+  run.result["timing"]["resumed_at"] = resumed_at;
+  if (places.folder.empty()) return run;
+  try {
+    run.files = write_files(places.folder, posterior, settings, run);
+    if (finished) kept.remove();
+  } catch (const Error& error) {
+    // The caller can still tell the summary, and --resume what was drawn.
+    log(LogLevel::warning, std::string("the result could not be written: ") + error.what());
+  }
+  return run;
+}
+
+void print_chains(std::ostream& out, const ChainRun& run) {
+  std::size_t printed = std::min(printed_rows, run.rows.size());
+  out << summary_table(std::span(run.rows).first(printed));
+  if (printed < run.rows.size()) {
+    out << "and " << run.rows.size() - printed << " more, which are in result.json\n";
+  }
+  for (const json& sentence : run.result.at("warnings")) {
+    out << "\nWarning: " << sentence.get<std::string>() << '\n';
+  }
+  if (!run.result.at("finished").get<bool>()) {
+    out << "\nInterrupted after " << run.draws.draws
+        << " draws of each chain; the summary is that of these. Go on with --resume.\n";
+  }
+  const json& timing = run.result.at("timing");
+  out << text("\ncompiled in %.1f s", timing.at("compile_s"))
+      << text(", warmed up in %.1f s", timing.at("warmup_s"))
+      << text(", drawn in %.1f s", timing.at("sampling_s"))
+      << text(": %.0f effective draws per second\n\n", timing.at("ess_bulk_per_s"));
+  for (const fs::path& file : run.files) out << file.string() << '\n';
+}
+
+}  // namespace sturnus::app

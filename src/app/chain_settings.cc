@@ -1,0 +1,26 @@
+#include "src/app/chain_settings.h"
+
+#include <nlohmann/json.hpp>
+
+namespace sturnus::app {
+
+using nlohmann::json;
+
+double target_acceptance(const ChainSettings& settings) {
+  return settings.target_acceptance.value_or(settings.method == "random_walk" ? 0.234 : 0.8);
+}
+
+json to_json(const ChainSettings& settings) {
+  json result = {{"method", settings.method},
+                 {"chains", settings.chains},
+                 {"warmup", settings.warmup},
+                 {"draws", settings.draws},
+                 {"seed", settings.seed},
+                 {"metric", settings.metric},
+                 {"target_acceptance", target_acceptance(settings)}};
+  if (settings.method == "nuts") result["max_depth"] = settings.max_depth;
+  if (settings.method == "hmc") result["leapfrogs"] = settings.leapfrogs;
+  return result;
+}
+
+}  // namespace sturnus::app

@@ -1,0 +1,76 @@
+#include "src/app/kept_work.h"
+
+#include <sturnus/inference/checkpoint.h>
+#include <sturnus/runtime/error.h>
+#include <sturnus/runtime/files.h>
+#include <sturnus/runtime/log.h>
+
+#include <utility>
+
+namespace sturnus::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// Where two settings differ first, as a JSON path.
+std::string first_difference(const json& one, const json& other) {
+  json changes = json::diff(one, other);
+  return changes.empty() ? "" : changes[0].value("path", "");
+}
+
+}  // namespace
+
+KeptWork::KeptWork(const RunPlaces& places, std::string command, std::string kind, json settings)
+    : path_(places.folder.empty() ? fs::path() : places.folder / (kind + ".part")),
+      resume_(places.resume),
+      command_(std::move(command)),
+      kind_(std::move(kind)),
+      settings_(std::move(settings)) {}
+
+void KeptWork::load(const std::function<void(const json&, std::string_view)>& read) const {
+  if (path_.empty() || !fs::exists(path_)) return;
+  std::string name = path_.string();
+  if (!resume_) {
+    throw Error(command_ + ": " + name + " holds an unfinished " + kind_ +
+                ". Add --resume to go on with it, or choose another --out");
+  }
+  std::string bytes = read_file(path_), first = magic();
+  if (bytes.compare(0, first.size(), first) != 0) {
+    throw Error(name + " is not a " + kind_ +
+                " that Sturnus kept. Choose another --out, or remove it");
+  }
+  try {
+    std::size_t line = bytes.find('\n', first.size());
+    std::size_t size = std::stoull(bytes.substr(first.size(), line - first.size()));
+    if (line + 1 + size > bytes.size()) throw Error("it ends too early");
+    json header = json::parse(bytes.substr(line + 1, size));
+    if (header.at("settings") != settings_) {
+      throw Error("it belongs to other settings: " +
+                  first_difference(header.at("settings"), settings_) + " differs");
+    }
+    read(header.at("notes"), std::string_view(bytes).substr(line + 1 + size));
+  } catch (const std::exception& error) {
+    throw Error(name + " cannot be continued: " + error.what() +
+                ". Choose another --out, or remove the file to begin anew");
+  }
+}
+
+void KeptWork::save(const json& notes, const Arrays& arrays) const {
+  if (path_.empty()) return;
+  std::string header = json{{"settings", settings_}, {"notes", notes}}.dump();
+  try {
+    write_file(path_,
+               magic() + std::to_string(header.size()) + "\n" + header + arrays_to_bytes(arrays));
+  } catch (const Error& error) {
+    log(LogLevel::warning,
+        "the " + kind_ + " goes on but could not be kept: " + std::string(error.what()));
+  }
+}
+
+void KeptWork::remove() const {
+  std::error_code ignored;
+  fs::remove(path_, ignored);
+}
+
+}  // namespace sturnus::app

@@ -1,0 +1,46 @@
+// Unfinished work in a file, so that a process may end at any moment and another go on.
+#pragma once
+
+#include <sturnus/functional/array.h>
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace sturnus::app {
+
+struct RunPlaces {
+  /// Holds what is unfinished while it goes on, then the results. Empty: nothing is written.
+  std::filesystem::path folder;
+  bool resume = false;
+};
+
+/// The file <folder>/<kind>.part: arrays, notes on them, and the settings that both belong to.
+class KeptWork {
+ public:
+  /// `command` begins messages; `kind` is a noun: "training".
+  KeptWork(const RunPlaces& places, std::string command, std::string kind, nlohmann::json settings);
+
+  /// Hands notes and arrays (as arrays_to_bytes writes them) to `read`, if there is such a file.
+  /// Throws Error, and leaves the file as it is, when `resume` is not asked for, when the file is
+  /// damaged or another, when it belongs to other settings (the message names the first that
+  /// differs), or when `read` throws.
+  void load(
+      const std::function<void(const nlohmann::json& notes, std::string_view arrays)>& read) const;
+  /// Takes the place of what was kept before. What cannot be kept is warned of: it must not end
+  /// what goes well.
+  void save(const nlohmann::json& notes, const Arrays& arrays) const;
+  void remove() const;
+
+ private:
+  std::string magic() const { return "sturnus " + kind_ + " 1\n"; }
+
+  std::filesystem::path path_;
+  bool resume_;
+  std::string command_, kind_;
+  nlohmann::json settings_;
+};
+
+}  // namespace sturnus::app

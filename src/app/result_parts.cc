@@ -1,0 +1,60 @@
+#include "src/app/result_parts.h"
+
+#include <sturnus/runtime/version.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+namespace sturnus::app {
+
+using nlohmann::json;
+
+json describe_program() {
+  const char* commit = std::getenv("STURNUS_COMMIT");
+  return {{"version", version}, {"commit", commit != nullptr ? commit : "unknown"}};
+}
+
+json in_rows(const std::vector<double>& values, std::size_t width) {
+  return in_rows(MatrixView{values.data(), width == 0 ? 0 : values.size() / width, width});
+}
+
+json in_rows(MatrixView matrix) {
+  json result = json::array();
+  for (std::size_t i = 0; i < matrix.rows; i++) {
+    auto row = matrix.row(i);
+    result.push_back(std::vector<double>(row.begin(), row.end()));
+  }
+  return result;
+}
+
+json describe_data(const Samples& data, double noise_sd) {
+  return {{"x", in_rows(data.x, data.inputs)},
+          {"y", in_rows(data.y, data.outputs)},
+          {"noise_sd", noise_sd},
+          {"inputs", data.inputs},
+          {"outputs", data.outputs}};
+}
+
+json describe_bands(const std::vector<double>& x, MatrixView rows, std::size_t outputs) {
+  const std::vector<std::pair<std::string, double>> levels = {
+      {"q05", 0.05}, {"q25", 0.25}, {"q50", 0.5}, {"q75", 0.75}, {"q95", 0.95}};
+  json result = json::array();
+  std::vector<double> column(rows.rows);
+  for (std::size_t output = 0; output < outputs; output++) {
+    json bands = {{"x", x}};
+    for (std::size_t point = 0; point < x.size(); point++) {
+      for (std::size_t i = 0; i < rows.rows; i++) column[i] = rows(i, point * outputs + output);
+      std::sort(column.begin(), column.end());
+      for (const auto& [key, level] : levels) {
+        auto place = static_cast<std::size_t>(level * static_cast<double>(rows.rows));
+        bands[key].push_back(column[place]);
+      }
+    }
+    result.push_back(bands);
+  }
+  return result;
+}
+
+}  // namespace sturnus::app

@@ -1,0 +1,25 @@
+// Parts of a result.json that runs of ensembles and of chains have in common.
+#pragma once
+
+#include <sturnus/inference/experiment_data.h>
+#include <sturnus/inference/matrix_view.h>
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace sturnus::app {
+
+/// Version and commit of this program.
+nlohmann::json describe_program();
+
+/// Rows of `width` numbers.
+nlohmann::json in_rows(const std::vector<double>& values, std::size_t width);
+nlohmann::json in_rows(MatrixView matrix);
+
+/// Points and measured values, which have noise of that standard deviation.
+nlohmann::json describe_data(const Samples& data, double noise_sd);
+
+/// Quantiles over rows of a function at points `x`: for each output `x`, `q05`, `q25`, ..., `q95`.
+nlohmann::json describe_bands(const std::vector<double>& x, MatrixView rows, std::size_t outputs);
+
+}  // namespace sturnus::app

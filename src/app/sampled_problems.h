@@ -1,0 +1,29 @@
+// The posteriors that `sturnus sample` and `sturnus vi` know by name.
+#pragma once
+
+#include <sturnus/inference/measured_curves.h>
+#include <sturnus/inference/model.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sturnus::app {
+
+struct SampledProblem {
+  std::string name;
+  std::function<Target(int run)> target;
+  bool has_runs = true;
+  /// The function that was measured; empty where none was.
+  std::function<MeasuredCurve(int run)> curve = {};
+};
+
+const std::vector<SampledProblem>& sampled_problems();
+
+/// The problem of that name. Throws Error, in the name of `command`, when there is none, or when it
+/// has no such run.
+const SampledProblem& sampled_problem(const std::string& command, const std::string& name,
+                                      std::optional<int> run);
+
+}  // namespace sturnus::app

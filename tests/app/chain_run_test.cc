@@ -1,0 +1,256 @@
+#include "src/app/chain_run.h"
+
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sturnus/runtime/error.h>
+#include <sturnus/runtime/files.h>
+#include <sturnus/runtime/log.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include "src/app/chain_program.h"
+#include "src/app/commands.h"
+#include "src/app/sampled_problems.h"
+
+namespace sturnus::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::string message_of(const SampleRequest& request) {
+  std::ostringstream out, progress;
+  try {
+    sample_problem(out, progress, request);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+SampleRequest small_request(const std::string& folder) {
+  SampleRequest request;
+  request.problem = "exponential";
+  request.chains = 2;
+  request.warmup = 150;
+  request.draws = 60;
+  request.seed = 3;
+  request.run = 1;
+  request.out = fs::path(testing::TempDir()) / folder;
+  fs::remove_all(request.out);
+  return request;
+}
+
+// All that must not depend on how often the chains were interrupted: the summary, and the draws of
+// each chain without the comments on times.
+std::string draws_in(const fs::path& folder) {
+  std::string all = json::parse(read_file(folder / "result.json")).at("summary").dump();
+  for (int chain = 1; fs::exists(folder / ("exponential_" + std::to_string(chain) + ".csv"));
+       chain++) {
+    std::istringstream lines(read_file(folder / ("exponential_" + std::to_string(chain) + ".csv")));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.empty() || line[0] != '#') all += line + "\n";
+    }
+  }
+  return all;
+}
+
+std::string whole_draws(const SampleRequest& request) {
+  SampleRequest whole = request;
+  whole.resume = false;
+  whole.out += "_whole";
+  fs::remove_all(whole.out);
+  std::ostringstream out, progress;
+  sample_problem(out, progress, whole);
+  return draws_in(whole.out);
+}
+
+// What a process leaves that ends after so many transitions.
+void leave_unfinished(const SampleRequest& request, std::int64_t transitions) {
+  const SampledProblem& problem = sampled_problem("sample", request.problem, request.run);
+  ChainProgram program = chain_program(problem.target(*request.run), request);
+  json settings = {{"problem", request.problem}, {"run", *request.run}};
+  settings.update(to_json(request));
+  Sampling sampling = {program.init(), {}};
+  std::int64_t warm = std::min(transitions, request.warmup);
+  sampling.state = program.advance(std::move(sampling.state), warm).first;
+  if (transitions > warm) {
+    auto [state, draws] = program.advance(std::move(sampling.state), transitions - warm);
+    sampling.state = state;
+    sampling.chunks = {draws};
+  }
+  sampling.transitions = transitions;
+  save_sampling(kept_sampling({request.out, false}, settings), sampling);
+}
+
+TEST(ChainRun, ContinuedChainsHaveTheBitsOfUninterruptedOnes) {
+  for (const char* method : {"nuts", "hmc", "random_walk"}) {
+    SampleRequest request = small_request("continued");
+    request.method = method;
+    std::string expected = whole_draws(request);
+    request.resume = true;
+    std::vector<std::int64_t> ends = {70, 183};  // in the warm-up, and after it
+    if (method != std::string("nuts")) ends = {183};
+    for (std::int64_t transitions : ends) {
+      leave_unfinished(request, transitions);
+      std::ostringstream out, progress;
+      sample_problem(out, progress, request);
+      EXPECT_EQ(draws_in(request.out), expected) << method << " after " << transitions;
+      json result = json::parse(read_file(request.out / "result.json"));
+      EXPECT_EQ(result.at("timing").at("resumed_at"), transitions);
+      EXPECT_FALSE(fs::exists(request.out / "sampling.part"));
+    }
+  }
+}
+
+TEST(ChainRun, KeepsNothingOfTheWarmUpButWhatWasLearned) {
+  SampleRequest request = small_request("warm");
+  request.warmup = 1000;
+  leave_unfinished(request, 100);
+  auto size = fs::file_size(request.out / "sampling.part");
+  leave_unfinished(request, 900);
+  EXPECT_EQ(fs::file_size(request.out / "sampling.part"), size);
+}
+
+TEST(ChainRun, DamagedAndForeignFilesAreRefusedAndStay) {
+  SampleRequest request = small_request("damaged");
+  leave_unfinished(request, 183);
+  fs::path kept = request.out / "sampling.part";
+  std::string whole = read_file(kept), name = kept.string();
+  EXPECT_EQ(message_of(request),
+            "sample: " + name +
+                " holds an unfinished sampling. Add --resume to go on with it, or choose another "
+                "--out");
+  request.resume = true;
+  std::string end = ". Choose another --out, or remove the file to begin anew";
+  auto message = [&](const std::string& contents) {
+    write_file(kept, contents);
+    std::string said = message_of(request);
+    EXPECT_EQ(read_file(kept), contents);
+    return said;
+  };
+  EXPECT_EQ(
+      message(whole.substr(0, whole.size() - 100)),
+      name + " cannot be continued: arrays_from_bytes: the bytes are truncated or damaged" + end);
+  EXPECT_EQ(message(whole.substr(0, 60)), name + " cannot be continued: it ends too early" + end);
+  EXPECT_EQ(message("something else"),
+            name + " is not a sampling that Sturnus kept. Choose another --out, or remove it");
+  request.seed = 4;
+  EXPECT_EQ(message(whole), name +
+                                " cannot be continued: it belongs to other settings: /seed "
+                                "differs" +
+                                end);
+}
+
+// Sends SIGINT when the first draws are told of.
+class InterruptingBuffer : public std::stringbuf {
+  int sync() override {
+    if (str().find("draws  ") != std::string::npos && !std::exchange(sent_, true)) {
+      std::raise(SIGINT);
+    }
+    return 0;
+  }
+  bool sent_ = false;
+};
+
+TEST(ChainRun, InterruptKeepsWhatWasDrawn) {
+  SampleRequest request = small_request("interrupted");
+  std::string expected = whole_draws(request);
+  InterruptingBuffer buffer;
+  std::ostream progress(&buffer);
+  std::ostringstream out;
+  sample_problem(out, progress, request);
+  json result = json::parse(read_file(request.out / "result.json"));
+  EXPECT_FALSE(result.at("finished").get<bool>());
+  EXPECT_EQ(result.at("draws"), 6);
+  EXPECT_NE(out.str().find("Interrupted after 6 draws"), std::string::npos) << out.str();
+  request.resume = true;
+  sample_problem(out, progress, request);
+  EXPECT_EQ(draws_in(request.out), expected);
+}
+
+TEST(ChainRun, AFullDiskIsAWarning) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
+  SampleRequest request = small_request("full");
+  std::string expected = whole_draws(request), warning;
+  fs::create_directories(request.out);
+  std::ostringstream out, progress;
+  auto sample = [&] {
+    warning.clear();
+    set_log_sink([&](LogLevel, std::string_view text) { warning += text; });
+    sample_problem(out, progress, request);
+    set_log_sink({});
+  };
+  for (const char* file : {"sampling.part.part", "result.json.part"}) {
+    fs::create_symlink("/dev/full", request.out / file);
+  }
+  sample();
+  EXPECT_NE(warning.find("the sampling goes on but could not be kept"), std::string::npos);
+  EXPECT_NE(warning.find("the result could not be written"), std::string::npos);
+  EXPECT_NE(warning.find("No space left on device"), std::string::npos) << warning;
+  EXPECT_NE(out.str().find("ess_bulk"), std::string::npos);  // the summary is told all the same
+
+  fs::remove_all(request.out);
+  fs::create_directories(request.out);
+  fs::create_symlink("/dev/full", request.out / "result.json.part");
+  sample();
+  fs::remove(request.out / "result.json.part");
+  request.resume = true;
+  sample();
+  EXPECT_EQ(draws_in(request.out), expected);
+}
+
+// --- Killed
+
+SampleRequest long_request() {
+  SampleRequest request = small_request("not_used");
+  request.draws = 4000;
+  request.resume = true;
+  return request;
+}
+
+// Runs in a process of its own, which KilledAtAnyMoment ends.
+TEST(ChainRun, DISABLED_UntilKilled) {
+  SampleRequest request = long_request();
+  request.out = std::getenv("STURNUS_TEST_OUT");
+  std::ostringstream out, progress;
+  sample_problem(out, progress, request);
+}
+
+TEST(ChainRun, KilledAtAnyMomentCanBeResumed) {
+  SampleRequest request = long_request();
+  request.out = fs::path(testing::TempDir()) / "killed";
+  fs::remove_all(request.out);
+  setenv("STURNUS_TEST_OUT", request.out.c_str(), 1);
+  fs::path kept = request.out / "sampling.part";
+  auto contents = [&] { return read_file_if_there(kept).value_or(""); };
+  for (int chunks : {2, 12}) {  // as many are kept before the end: the warm-up has 10
+    char program[] = "/proc/self/exe", filter[] = "--gtest_filter=*UntilKilled",
+         disabled[] = "--gtest_also_run_disabled_tests";
+    char* arguments[] = {program, filter, disabled, nullptr};
+    pid_t child = 0;
+    ASSERT_EQ(posix_spawn(&child, program, nullptr, nullptr, arguments, environ), 0);
+    for (int i = 0; i < chunks; i++) {
+      std::string before = contents();
+      while (contents() == before && waitpid(child, nullptr, WNOHANG) == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    }
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    ASSERT_TRUE(fs::exists(kept));
+    ASSERT_FALSE(fs::exists(request.out / "result.json")) << "it was killed too late";
+  }
+  std::ostringstream out, progress;
+  sample_problem(out, progress, request);
+  EXPECT_EQ(draws_in(request.out), whole_draws(request));
+}
+
+}  // namespace
+}  // namespace sturnus::app
