@@ -97,6 +97,7 @@ ChainDraws chain_draws(const std::vector<Draws>& chunks) {
   }
   auto statistic = [&](Array SampleStats::*member) {
     Matrix matrix;
+    if ((chunks[0].stats.*member).empty()) return matrix;
     matrix.rows = result.chains;
     matrix.cols = result.draws;
     matrix.values = all([&](const Draws& d) { return d.stats.*member; });

@@ -4,6 +4,7 @@
 #include <sturnus/ops/dot.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
+#include <sturnus/ops/transcendental.h>
 
 #include <limits>
 
@@ -34,6 +35,14 @@ PhasePoint leapfrog(const LogDensity& log_density, const Metric& metric, const P
   Array position = point.at.position + step * metric.times(between);
   DensityPoint at = evaluate(log_density, position);
   return {at, between + half * metric.transposed_times(at.slope)};
+}
+
+MetropolisChoice metropolis(const Key& key, const PhasePoint& start, const PhasePoint& end) {
+  Array rise = energy(end) - energy(start);
+  Array accept = minimum(exp(-rise), 1.0);
+  Array accepted = uniform(key, {}, 0.0, 1.0, rise.dtype()) < accept;
+  auto choose = [&](const Array& a, const Array& b) { return where(accepted, a, b); };
+  return {tree_map(choose, end.at, start.at), end.at, accept, accepted, rise};
 }
 
 }  // namespace sturnus

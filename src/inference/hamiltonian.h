@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sturnus/functional/array.h>
+#include <sturnus/ops/random.h>
 
 #include <functional>
 
@@ -42,5 +43,14 @@ Array energy(const PhasePoint& point);
 ///   v' = v + step / 2 L^T g(x),  x <- x + step L v',  v <- v' + step / 2 L^T g(x).
 PhasePoint leapfrog(const LogDensity& log_density, const Metric& metric, const PhasePoint& point,
                     const Array& step);
+
+/// Whether to go from the start of a trajectory to its end: with probability
+/// min(1, exp(-rise)), where `rise` is that of the energy.
+struct MetropolisChoice {
+  DensityPoint chosen, proposed;
+  Array accept, accepted;  // the probability, and whether it happened
+  Array rise;
+};
+MetropolisChoice metropolis(const Key& key, const PhasePoint& start, const PhasePoint& end);
 
 }  // namespace sturnus

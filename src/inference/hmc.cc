@@ -13,18 +13,14 @@ std::pair<Hmc::State, Hmc::Info> Hmc::step(const Key& key, const LogDensity& log
                                            const State& state, const Array& step_size,
                                            const Metric& metric) const {
   auto [for_momentum, for_choice] = split(key);
-  DType dtype = state.position.dtype();
-  PhasePoint start = {state, normal(for_momentum, state.position.shape(), dtype)};
+  PhasePoint start = {state, normal(for_momentum, state.position.shape(), state.position.dtype())};
   auto body = [&](const Array&, const PhasePoint& p) {
     return leapfrog(log_density, metric, p, step_size);
   };
   PhasePoint end = fori_loop(Array(0), Array(leapfrogs), body, start);
-  Array before = energy(start), rise = energy(end) - before;
-  Array accept = minimum(exp(-rise), 1.0);
-  Array accepted = uniform(for_choice, {}, 0.0, 1.0, dtype) < accept;
-  State next = tree_map([&](const Array& a, const Array& b) { return where(accepted, a, b); },
-                        end.at, state);
-  return {next, {accept, accepted, !(rise <= divergence), before}};
+  MetropolisChoice choice = metropolis(for_choice, start, end);
+  return {choice.chosen,
+          {choice.accept, choice.accepted, !(choice.rise <= divergence), energy(start)}};
 }
 
 }  // namespace sturnus

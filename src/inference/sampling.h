@@ -37,7 +37,7 @@ struct SamplingOptions {
   std::optional<Device> device = {};
 };
 
-/// How each draw came about, [chains, draws].
+/// How each draw came about, [chains, draws]; what a method does not know stays empty.
 struct SampleStats {
   Array log_density;  // of the free numbers, up to its constant
   Array accept;       // mean acceptance along the trajectory

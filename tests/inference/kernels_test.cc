@@ -1,14 +1,16 @@
-// HMC, NUTS and the random walk leave a density as it is: chains that begin with exact draws keep
-// its moments, and chains that begin elsewhere find them.
+// HMC, NUTS, Langevin dynamics and the random walk leave a density as it is: chains that begin with
+// exact draws keep its moments, and chains that begin elsewhere find them.
 #include <gtest/gtest.h>
 #include <sturnus/functional/control_flow.h>
 #include <sturnus/functional/jit.h>
 #include <sturnus/functional/vmap.h>
 #include <sturnus/inference/densities.h>
 #include <sturnus/inference/hmc.h>
+#include <sturnus/inference/langevin.h>
 #include <sturnus/inference/nuts.h>
 #include <sturnus/inference/random_walk.h>
 #include <sturnus/ops/creation.h>
+#include <sturnus/ops/reduce.h>
 #include <sturnus/ops/triangular.h>
 
 #include <utility>
@@ -76,6 +78,58 @@ TEST(Hmc, ReportsHowItWent) {
   EXPECT_FALSE(calm.divergent.item<bool>());
   EXPECT_NEAR(calm.accept.item<double>(), 1, 1e-4);
   EXPECT_EQ(bytes_of(moved.value), bytes_of(density(moved.position)));
+}
+
+TEST(Mala, FindsTheMomentsOfAGaussian) {
+  LogDensity density = gaussian();
+  Mala mala;
+  Metric metric = {factor()};
+  auto step = [&](const Key& key, const Mala::State& s) {
+    return mala.step(key, density, s, Array(1.2, DType::f64), metric);
+  };
+  Doubles draws = run(
+      10000, [&](const Array& x) { return mala.init(density, x); }, step);
+  expect_test_moments(draws, chains, 10000, size);
+}
+
+TEST(Mala, ReportsHowItWent) {
+  LogDensity density = gaussian();
+  Metric unit = {Array(1.0, DType::f64)};
+  Mala mala;
+  Mala::State at = mala.init(density, zeros({size}, DType::f64));
+  auto [same, wild] = mala.step(key(0), density, at, Array(1e6, DType::f64), unit);
+  EXPECT_FALSE(wild.accepted.item<bool>());
+  EXPECT_EQ(wild.accept.item<double>(), 0);
+  EXPECT_EQ(bytes_of(same.position), bytes_of(at.position));
+  // The unadjusted method goes there all the same, and says that it was unlikely.
+  auto [gone, info] = Langevin().step(key(0), density, at, Array(1e6, DType::f64), unit);
+  EXPECT_EQ(info.accept.item<double>(), 0);
+  EXPECT_NE(bytes_of(gone.position), bytes_of(at.position));
+}
+
+// For variance s^2, x' = (1 - step^2 / (2 s^2)) x + step z has the variance
+// s^2 / (1 - step^2 / (4 s^2)), and no other moment changes.
+TEST(Langevin, IsWiderByWhatTheStepMakesIt) {
+  LogDensity density = [](const Array& x) {
+    return sum(normal_log_density(x, device_array({0, 1, 2}, {size}), 2.0));
+  };
+  Langevin langevin;
+  Metric unit = {Array(1.0, DType::f64)};
+  const double step_size = 2;
+  auto step = [&](const Key& key, const Langevin::State& s) {
+    return langevin.step(key, density, s, Array(step_size, DType::f64), unit);
+  };
+  Doubles draws = run(
+      10000, [&](const Array& x) { return langevin.init(density, x); }, step);
+  double variance = 4 / (1 - step_size * step_size / 16);
+  for (std::size_t i = 0; i < size; i++) {
+    auto mean = static_cast<double>(i);
+    expect_mean(
+        draws, chains, 10000, size, [&](const double* x) { return x[i]; }, mean);
+    expect_mean(
+        draws, chains, 10000, size, [&](const double* x) { return (x[i] - mean) * (x[i] - mean); },
+        variance);
+  }
 }
 
 TEST(RandomWalk, FindsTheMomentsOfAGaussian) {
