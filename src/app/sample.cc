@@ -20,6 +20,7 @@
 #include "src/app/experiment_run.h"
 #include "src/app/json_reader.h"
 #include "src/app/progress.h"
+#include "src/app/summary_json.h"
 
 namespace sturnus::app {
 namespace {
@@ -196,15 +197,8 @@ Sampled sample_chains(const Target& target, SamplingOptions options, std::ostrea
 
 json describe(const SampleRequest& request, const Sampled& sampled,
               const std::vector<ParameterSummary>& rows, const std::vector<std::string>& warned) {
-  json summary = json::object();
   double least = std::numeric_limits<double>::infinity();
-  for (const ParameterSummary& row : rows) {
-    summary[row.name] = {{"mean", row.mean},         {"mcse", row.mcse},        {"sd", row.sd},
-                         {"q05", row.q05},           {"q25", row.q25},          {"q50", row.q50},
-                         {"q75", row.q75},           {"q95", row.q95},          {"rhat", row.rhat},
-                         {"ess_bulk", row.ess_bulk}, {"ess_tail", row.ess_tail}};
-    least = std::min(least, row.ess_bulk);
-  }
+  for (const ParameterSummary& row : rows) least = std::min(least, row.ess_bulk);
   const Timing& timing = sampled.timing;
   return {{"sturnus", describe_program()},
           {"device", default_device().description().text},
@@ -221,7 +215,7 @@ json describe(const SampleRequest& request, const Sampled& sampled,
             {"max_depth", request.max_depth}}},
           {"finished", sampled.finished},
           {"draws", sampled.draws.draws},
-          {"summary", summary},
+          {"summary", to_json(rows)},
           {"divergences",
            {{"warmup", sampled.warmup_divergences},
             {"draws", count_of(sampled.draws.statistics.divergent)}}},
