@@ -101,17 +101,6 @@ ChainDraws drawn(const Sampling& sampling, const std::string& method) {
 
 // --- What is said of them
 
-json describe_summary(const std::vector<ParameterSummary>& rows) {
-  json summary = json::object();
-  for (const ParameterSummary& row : rows) {
-    summary[row.name] = {{"mean", row.mean},         {"mcse", row.mcse},        {"sd", row.sd},
-                         {"q05", row.q05},           {"q25", row.q25},          {"q50", row.q50},
-                         {"q75", row.q75},           {"q95", row.q95},          {"rhat", row.rhat},
-                         {"ess_bulk", row.ess_bulk}, {"ess_tail", row.ess_tail}};
-  }
-  return summary;
-}
-
 // Every so many columns, so that figures stay quick.
 json thinned_rows(const Matrix& matrix) {
   std::size_t stride = (matrix.cols + shown_draws - 1) / shown_draws;

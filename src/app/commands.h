@@ -78,6 +78,21 @@ struct SampleRequest : ChainSettings {
 /// report.html, the draws as <problem>_1.csv, ... in Stan's format and as draws.nc for ArviZ.
 void sample_problem(std::ostream& out, std::ostream& progress, const SampleRequest& request);
 
+struct PosteriorRequest {
+  std::string experiment = "lotka_volterra";
+  std::vector<int> runs;  // empty: the published ones
+  std::int64_t particles = 1024, walkers = 64, draws = 500;
+  std::int64_t chains = 8, chain_draws = 600;
+  std::uint64_t seed = 0;
+  std::string device;
+  std::filesystem::path out;   // folder; empty: results/posterior-<experiment>
+  std::filesystem::path keep;  // folder for <experiment>_posterior.json and .md; empty: not kept
+};
+
+/// `sturnus posterior`: a posterior that is not known exactly, by tempering and by NUTS, side by
+/// side for every run. What is in the folder already is not done again.
+void run_posterior(std::ostream& out, std::ostream& progress, const PosteriorRequest& request);
+
 /// Makes "cpu", "cuda:1", ... the default device. Throws Error when there is none such.
 void select_device(const std::string& name);
 

@@ -79,6 +79,23 @@ int main(int argc, char** argv) {
   sample->add_flag("--resume", sample_request.resume, "Go on with chains that were interrupted");
   sample->callback([&] { sample_problem(std::cout, std::cerr, sample_request); });
 
+  CLI::App* posterior = program.add_subcommand(
+      "posterior", "A posterior that is not known exactly, by tempering and by NUTS");
+  PosteriorRequest posterior_request;
+  posterior->add_option("experiment", posterior_request.experiment, "lotka_volterra")->required();
+  posterior->add_option("--runs", posterior_request.runs, "Some of the runs 0 to 4")
+      ->delimiter(',');
+  posterior->add_option("--particles", posterior_request.particles, "Tempered (default: 1024)");
+  posterior->add_option("--walkers", posterior_request.walkers, "That go on (default: 64)");
+  posterior->add_option("--draws", posterior_request.draws, "Of each walker (default: 500)");
+  posterior->add_option("--chains", posterior_request.chains, "Of NUTS (default: 8)");
+  posterior->add_option("--chain-draws", posterior_request.chain_draws, "Of each (default: 600)");
+  posterior->add_option("--seed", posterior_request.seed, "For all random numbers");
+  posterior->add_option("--device", posterior_request.device, "cpu, cuda:1, ...");
+  posterior->add_option("--out", posterior_request.out, "Folder; what is there is not run again");
+  posterior->add_option("--keep", posterior_request.keep, "Folder for the page and its JSON");
+  posterior->callback([&] { run_posterior(std::cout, std::cerr, posterior_request); });
+
   CLI::App* devices = program.add_subcommand("devices", "List the devices");
   std::string platform;
   devices->add_option("--platform", platform, "cpu, cuda, tpu, ... (default: all that are here)");

@@ -16,6 +16,17 @@ json describe_program() {
   return {{"version", version}, {"commit", commit != nullptr ? commit : "unknown"}};
 }
 
+json describe_summary(const std::vector<ParameterSummary>& rows) {
+  json summary = json::object();
+  for (const ParameterSummary& row : rows) {
+    summary[row.name] = {{"mean", row.mean},         {"mcse", row.mcse},        {"sd", row.sd},
+                         {"q05", row.q05},           {"q25", row.q25},          {"q50", row.q50},
+                         {"q75", row.q75},           {"q95", row.q95},          {"rhat", row.rhat},
+                         {"ess_bulk", row.ess_bulk}, {"ess_tail", row.ess_tail}};
+  }
+  return summary;
+}
+
 json in_rows(const std::vector<double>& values, std::size_t width) {
   return in_rows(MatrixView{values.data(), width == 0 ? 0 : values.size() / width, width});
 }

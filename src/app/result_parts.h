@@ -3,6 +3,7 @@
 
 #include <sturnus/inference/experiment_data.h>
 #include <sturnus/inference/matrix_view.h>
+#include <sturnus/inference/summary.h>
 
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -11,6 +12,9 @@ namespace sturnus::app {
 
 /// Version and commit of this program.
 nlohmann::json describe_program();
+
+/// By parameter: mean, mcse, sd, q05 to q95, rhat, ess_bulk, ess_tail.
+nlohmann::json describe_summary(const std::vector<ParameterSummary>& rows);
 
 /// Rows of `width` numbers.
 nlohmann::json in_rows(const std::vector<double>& values, std::size_t width);

@@ -62,7 +62,35 @@ std::vector<double> joined(const std::vector<Array>& chunks, std::size_t chains)
   return result;
 }
 
+/// Rows of `names.size()` values, one per draw of a chain, by parameter.
+std::vector<ParameterDraws> parameters_of(const std::vector<std::string>& names,
+                                          const std::vector<double>& values) {
+  std::vector<ParameterDraws> result;
+  for (Columns& columns : columns_of(names)) {
+    for (std::size_t row = 0; row < values.size(); row += names.size()) {
+      auto begin = values.begin() + static_cast<std::ptrdiff_t>(row + columns.begin);
+      columns.parameter.values.insert(columns.parameter.values.end(), begin,
+                                      begin + static_cast<std::ptrdiff_t>(columns.count));
+    }
+    result.push_back(std::move(columns.parameter));
+  }
+  return result;
+}
+
 }  // namespace
+
+ChainDraws chain_draws(const std::vector<std::string>& names, const Array& values) {
+  const Shape& shape = values.shape();
+  if (names.empty() || shape.size() != 3 || shape[2] != static_cast<std::int64_t>(names.size())) {
+    throw Error("chain_draws: values are " + values.type().str() + ", but there are " +
+                std::to_string(names.size()) + " names. Give [chains, draws, names]");
+  }
+  ChainDraws result;
+  result.chains = static_cast<std::size_t>(shape[0]);
+  result.draws = static_cast<std::size_t>(shape[1]);
+  result.parameters = parameters_of(names, to_doubles(values));
+  return result;
+}
 
 ChainDraws chain_draws(const std::vector<Draws>& chunks) {
   if (chunks.empty()) throw Error("chain_draws: no chunk of draws. Give at least one");
@@ -85,16 +113,7 @@ ChainDraws chain_draws(const std::vector<Draws>& chunks) {
     for (const Draws& chunk : chunks) parts.push_back(member(chunk));
     return joined(parts, result.chains);
   };
-  std::vector<double> values = all([](const Draws& d) { return d.values; });
-  auto width = static_cast<std::size_t>(first[2]);
-  for (Columns& columns : columns_of(chunks[0].names)) {
-    for (std::size_t row = 0; row < result.chains * result.draws; row++) {
-      auto begin = values.begin() + static_cast<std::ptrdiff_t>(row * width + columns.begin);
-      columns.parameter.values.insert(columns.parameter.values.end(), begin,
-                                      begin + static_cast<std::ptrdiff_t>(columns.count));
-    }
-    result.parameters.push_back(std::move(columns.parameter));
-  }
+  result.parameters = parameters_of(chunks[0].names, all([](const Draws& d) { return d.values; }));
   auto statistic = [&](Array SampleStats::*member) {
     Matrix matrix;
     if ((chunks[0].stats.*member).empty()) return matrix;

@@ -4,6 +4,7 @@
 #include <sturnus/inference/draws.h>
 #include <sturnus/inference/sampling.h>
 
+#include <string>
 #include <vector>
 
 namespace sturnus {
@@ -12,5 +13,9 @@ namespace sturnus {
 /// theta of that shape, and names of nested structs what files can hold: "groups[0].spread" is
 /// groups_0_spread. Throws Error when there is no chunk, or chunks do not fit each other.
 ChainDraws chain_draws(const std::vector<Draws>& chunks);
+
+/// Values [chains, draws, parameters] with such names; no statistics. Throws Error when they do not
+/// fit each other.
+ChainDraws chain_draws(const std::vector<std::string>& names, const Array& values);
 
 }  // namespace sturnus

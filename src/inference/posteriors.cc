@@ -17,6 +17,7 @@
 #include <sturnus/runtime/error.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -37,6 +38,23 @@ Bijection inside(const PriorInterval& interval) {
   return Bijection::interval(interval.low, interval.high);
 }
 
+Array log_prior(const LotkaVolterra& p, const LotkaVolterraPrior& prior) {
+  return log_prior(p.start, prior.start) +
+         log_prior(stack({p.alpha, p.beta, p.gamma, p.delta}), prior.lambda);
+}
+
+/// In logarithms, in which the posterior is a straight ridge; the prior's ends are walls. Smooth
+/// maps of an interval bend it, most of all near the ends.
+Model<LotkaVolterra> positive_model(std::function<Array(const LotkaVolterra&)> log_joint) {
+  return {std::move(log_joint),
+          {zeros({2}), 0.0, 0.0, 0.0, 0.0},
+          {{".start", Bijection::positive()},
+           {".alpha", Bijection::positive()},
+           {".beta", Bijection::positive()},
+           {".gamma", Bijection::positive()},
+           {".delta", Bijection::positive()}}};
+}
+
 /// Times of measurements with steps of a solver between them, none longer than `longest`.
 struct StepGrid {
   StepGrid(std::span<const double> measured, double longest) {
@@ -53,6 +71,11 @@ struct StepGrid {
   Array rows;  // of `times`, those with measurements
 };
 
+// With these steps the logarithm of the published data's posteriors is right to 0.01 where the
+// posteriors are.
+constexpr double predator_prey_step = 0.01;
+constexpr int predator_prey_substeps = 5;
+
 /// x' = x (alpha - beta y), y' = -y (gamma - delta x) at `times`, [times, 2]. Both are numbers of
 /// their own, since a solver's steps are then one loop over the chains.
 Array predator_prey(const Array& start, const Array& alpha, const Array& beta, const Array& gamma,
@@ -61,12 +84,13 @@ Array predator_prey(const Array& start, const Array& alpha, const Array& beta, c
     auto& [x, y] = z;
     return std::pair(x * (alpha - beta * y), y * (delta * x - gamma));
   };
-  auto [x, y] = rk4(slope, std::pair(start(0), start(1)), times, {.substeps = 5, .unroll = true});
+  auto [x, y] = rk4(slope, std::pair(start(0), start(1)), times,
+                    {.substeps = predator_prey_substeps, .unroll = true});
   return stack({x, y}, 1);
 }
 
-// Near the true parameters the solution is then right to 1e-3 where noise is 1.
-constexpr double longest_lotka_volterra_step = 5 * 0.025;
+// Between two times of a grid.
+constexpr double longest_step = predator_prey_step * predator_prey_substeps;
 
 Array solution(const LotkaVolterra& p, const StepGrid& grid) {
   Array f = predator_prey(p.start, p.alpha, p.beta, p.gamma, p.delta, grid.times);
@@ -84,8 +108,13 @@ Array solution(const HareLynx& p, const Array& years) {
 Array curve(const Exponential& p, const Array& t) { return p.f0 * exp(p.lambda * t); }
 
 Model<Exponential> exponential_model(const Measurements& data, const ExponentialPrior& prior) {
-  Array t = vector_of(data.t), y = vector_of(data.y);
-  auto log_joint = [=, sigma = data.sigma](const Exponential& p) {
+  return exponential_model(data.t, vector_of(data.y), data.sigma, prior);
+}
+
+Model<Exponential> exponential_model(std::span<const double> times, const Array& y, double sigma,
+                                     const ExponentialPrior& prior) {
+  Array t = vector_of(times);
+  auto log_joint = [=](const Exponential& p) {
     return log_prior(p.f0, prior.f0) + log_prior(p.lambda, prior.lambda) +
            sum(normal_log_density(y, curve(p, t), sigma));
   };
@@ -98,8 +127,13 @@ Array curve(const Oscillation& p, const Array& t) {
 }
 
 Model<Oscillation> oscillator_model(const Measurements& data, const OscillatorPrior& prior) {
-  Array t = vector_of(data.t), y = vector_of(data.y);
-  auto log_joint = [=, sigma = data.sigma](const Oscillation& p) {
+  return oscillator_model(data.t, vector_of(data.y), data.sigma, prior);
+}
+
+Model<Oscillation> oscillator_model(std::span<const double> times, const Array& y, double sigma,
+                                    const OscillatorPrior& prior) {
+  Array t = vector_of(times);
+  auto log_joint = [=](const Oscillation& p) {
     return log_prior(p.f0, prior.f0) + log_prior(p.omega, prior.omega) +
            log_prior(p.zeta, prior.zeta) + sum(normal_log_density(y, curve(p, t), sigma));
   };
@@ -140,24 +174,45 @@ Model<LotkaVolterra> lotka_volterra_model(const Samples& data, double sigma,
                 std::to_string(data.x.size()) + " inputs and " + std::to_string(data.y.size()) +
                 " measured outputs. Give increasing times, and prey and predators at each");
   }
-  StepGrid grid(data.x, longest_lotka_volterra_step);
+  StepGrid grid(data.x, longest_step);
   Array y = array(data.y, {static_cast<std::int64_t>(data.points), 2}, DType::f64);
   auto log_joint = [=](const LotkaVolterra& p) {
-    Array lambda = stack({p.alpha, p.beta, p.gamma, p.delta});
-    return log_prior(p.start, prior.start) + log_prior(lambda, prior.lambda) +
-           sum(normal_log_density(y, solution(p, grid), sigma));
+    return log_prior(p, prior) + sum(normal_log_density(y, solution(p, grid), sigma));
   };
-  return {log_joint,
-          {zeros({2}), 0.0, 0.0, 0.0, 0.0},
-          {{".start", inside(prior.start)},
-           {".alpha", inside(prior.lambda)},
-           {".beta", inside(prior.lambda)},
-           {".gamma", inside(prior.lambda)},
-           {".delta", inside(prior.lambda)}}};
+  return positive_model(log_joint);
+}
+
+Reference lotka_volterra_reference(const LotkaVolterraPrior& prior) {
+  auto log_joint = [=](const LotkaVolterra& p) { return log_prior(p, prior); };
+  Model<LotkaVolterra> model = positive_model(log_joint);
+  auto draw = [=](const Key& key) {
+    auto [for_start, for_lambda] = split(key);
+    const PriorInterval &start = prior.start, &lambda = prior.lambda;
+    Array l = uniform(for_lambda, {4}, lambda.low, lambda.high, DType::f64);
+    return model.unconstrain(
+        {uniform(for_start, {2}, start.low, start.high, DType::f64), l(0), l(1), l(2), l(3)});
+  };
+  return {draw, model.log_density};
+}
+
+Matrix lotka_volterra_curves(MatrixView parameters, std::span<const double> times) {
+  if (parameters.cols != 6 || times.empty()) {
+    throw Error("lotka_volterra_curves: rows of " + std::to_string(parameters.cols) +
+                " parameters and " + std::to_string(times.size()) +
+                " times. Give start, alpha, beta, gamma and delta, which are 6, and a time");
+  }
+  auto of_row = [&](const Array& p) {
+    return ravel(curve(LotkaVolterra{p(Slice{0, 2}), p(2), p(3), p(4), p(5)}, times));
+  };
+  std::vector<double> rows(parameters.data, parameters.data + parameters.rows * parameters.cols);
+  Array p = array(rows, {static_cast<std::int64_t>(parameters.rows), 6}, DType::f64);
+  Matrix result(parameters.rows, 2 * times.size());
+  result.values = to_doubles(jit([&](const Array& all) { return vmap(of_row)(all); })(p));
+  return result;
 }
 
 Array curve(const LotkaVolterra& p, std::span<const double> times) {
-  return solution(p, StepGrid(times, longest_lotka_volterra_step));
+  return solution(p, StepGrid(times, longest_step));
 }
 
 Model<EightSchools> eight_schools_model() {

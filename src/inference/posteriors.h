@@ -8,6 +8,7 @@
 #include <sturnus/inference/exact_posterior.h>
 #include <sturnus/inference/experiment_data.h>
 #include <sturnus/inference/model.h>
+#include <sturnus/inference/smc.h>
 
 #include <cstdint>
 #include <span>
@@ -20,6 +21,9 @@ struct Exponential {
 };
 Model<Exponential> exponential_model(const Measurements& data, const ExponentialPrior& prior = {});
 Array curve(const Exponential& p, const Array& t);
+/// The same of measured values that may be traced.
+Model<Exponential> exponential_model(std::span<const double> t, const Array& y, double sigma,
+                                     const ExponentialPrior& prior);
 
 /// f(t) = f0 exp(-zeta omega t) sin(w t) with w = omega sqrt(1 - zeta^2).
 struct Oscillation {
@@ -27,6 +31,8 @@ struct Oscillation {
 };
 Model<Oscillation> oscillator_model(const Measurements& data, const OscillatorPrior& prior = {});
 Array curve(const Oscillation& p, const Array& t);
+Model<Oscillation> oscillator_model(std::span<const double> t, const Array& y, double sigma,
+                                    const OscillatorPrior& prior);
 
 /// f(t) = exp(-zeta omega t) (sine sin(w t) + cosine cos(w t)): the phase is free.
 struct FreePhaseOscillation {
@@ -36,7 +42,7 @@ Model<FreePhaseOscillation> oscillator_model(const Measurements& data, const Fre
 Array curve(const FreePhaseOscillation& p, const Array& t);
 
 /// x' = alpha x - beta x y, y' = -gamma y + delta x y, both measured with normal noise. `start` is
-/// (x, y) at the first measurement. Priors are uniform.
+/// (x, y) at the first measurement. Priors are uniform, on intervals of positive numbers.
 struct LotkaVolterra {
   Array start;  // [2]
   Array alpha, beta, gamma, delta;
@@ -45,11 +51,17 @@ struct LotkaVolterraPrior {
   PriorInterval start = {0, 20};
   PriorInterval lambda = {0, 6};
 };
-/// Throws Error unless there are two outputs at each of increasing times.
+/// In logarithms of all parameters; the density is 0 where the prior ends. Throws Error unless
+/// there are two outputs at each of increasing times.
 Model<LotkaVolterra> lotka_volterra_model(const Samples& data, double sigma,
                                           const LotkaVolterraPrior& prior = {});
 /// x and y, [times, 2], at increasing times of which the first is that of `start`.
 Array curve(const LotkaVolterra& p, std::span<const double> times);
+/// That prior in the model's free numbers.
+Reference lotka_volterra_reference(const LotkaVolterraPrior& prior = {});
+/// (x, y) at increasing times, of which the first is that of `start`, for rows of start, alpha,
+/// beta, gamma and delta: rows x (times x 2). Throws Error when there are not 6 columns or no time.
+Matrix lotka_volterra_curves(MatrixView parameters, std::span<const double> times);
 
 /// The effects of coaching in eight schools (D. Rubin, 1981): y_i normal(theta_i, sd_i),
 /// theta_i = mu + tau offsets_i, offsets_i normal(0, 1), mu normal(0, 5), tau half-Cauchy(5).

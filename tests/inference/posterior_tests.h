@@ -37,7 +37,8 @@ inline void expect_exact(const ChainDraws& chains, const ExactPosterior& exact) 
     EXPECT_NEAR(sample_mean(x), exact.mean(p), 4 * mcse_mean(x)) << parameter.name;
     EXPECT_NEAR(sample_sd(x), exact.sd(p), 4 * mcse_sd(x)) << parameter.name;
     EXPECT_LT(mcse_mean(x), 0.1 * exact.sd(p)) << parameter.name;
-    for (double probability : {0.05, 0.25, 0.5, 0.75, 0.95}) {
+    for (int percent = 5; percent <= 95; percent += 5) {
+      double probability = percent / 100.0;
       EXPECT_NEAR(sample_quantile(x, probability), exact.quantile(p, probability),
                   4 * mcse_quantile(x, probability))
           << parameter.name << " " << probability;
