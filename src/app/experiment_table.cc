@@ -1,7 +1,9 @@
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>
 
+#include <algorithm>
 #include <ostream>
+#include <set>
 
 #include "src/app/commands.h"
 #include "src/app/config.h"
@@ -79,7 +81,7 @@ json exact_scores(Experiment experiment, int run, std::int64_t members, bool fre
 }
 
 // Rows of exact draws, one for each exact posterior that there is.
-json exact_rows(Experiment experiment, const std::vector<int>& runs, std::int64_t members) {
+json exact_rows(Experiment experiment, const std::set<int>& runs, std::int64_t members) {
   json rows = json::array();
   for (bool free_phase : {false, true}) {
     if (!exact_posterior_of(published_data(experiment, 0), free_phase)) continue;
@@ -92,72 +94,99 @@ json exact_rows(Experiment experiment, const std::vector<int>& runs, std::int64_
   return rows;
 }
 
+// One variant on one data set, and its summary once it is done.
+struct Cell {
+  RunConfig config;
+  json done;
+};
+
+// No list at all wants everything.
+template <class T>
+bool wants(const std::vector<T>& list, const T& value) {
+  return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+}
+
+// What is asked for, and what is kept already.
+std::vector<Cell> cells_of(Experiment experiment, const TableRequest& request, const json& kept) {
+  for (const std::string& variant : request.variants) training_of(experiment, variant);
+  std::vector<Cell> cells;
+  for (const std::string& variant : variants_of(experiment)) {
+    RunConfig config = variant_config(experiment, variant);
+    if (request.members) config.ensemble.members = *request.members;
+    if (request.iterations) config.training.iterations = *request.iterations;
+    for (int run = 0; run < published_runs; run++) {
+      config.run = run;
+      config.ensemble.seed = static_cast<std::uint64_t>(run);
+      Cell cell = {config_from_json(to_json(config)), kept_summary(kept, config)};
+      bool asked_for = wants(request.variants, variant) && wants(request.runs, run);
+      if (asked_for || !cell.done.is_null()) cells.push_back(cell);
+    }
+  }
+  return cells;
+}
+
+// The rows of a table: what is done of each variant.
+json rows_of(const std::vector<Cell>& cells) {
+  json rows = json::array();
+  for (const Cell& cell : cells) {
+    if (cell.done.is_null()) continue;
+    if (rows.empty() || rows.back().at("name") != cell.config.variant) {
+      rows.push_back({{"name", cell.config.variant}, {"runs", json::array()}});
+    }
+    rows.back()["settings"] = to_json(cell.config);
+    rows.back()["runs"].push_back(cell.done);
+  }
+  return rows;
+}
+
 }  // namespace
 
 void run_table(std::ostream& out, std::ostream& progress, const TableRequest& request) {
   Experiment experiment = experiment_named(request.experiment);
   select_device(request.device);
-  std::vector<std::string> variants = request.variants;
-  if (variants.empty()) variants = variants_of(experiment);
-  std::vector<int> runs = request.runs;
-  if (runs.empty()) runs = {0, 1, 2, 3, 4};
   std::string name(name_of(experiment));
   fs::path folder = request.out.empty() ? fs::path("results") / ("table-" + name) : request.out;
-
+  fs::path kept_json = request.keep / (name + ".json"), kept_page = request.keep / (name + ".md");
   json kept;
-  fs::path kept_json = request.keep / (name + ".json");
   if (!request.keep.empty() && fs::exists(kept_json)) kept = json::parse(read_file(kept_json));
 
-  json all = {{"experiment", name}, {"variants", json::array()}, {"exact", json::array()}};
+  std::vector<Cell> cells = cells_of(experiment, request, kept);
+  if (cells.empty()) {
+    throw Error("table: none of the runs asked for is one of 0 to " +
+                std::to_string(published_runs - 1) + ". Give one of them");
+  }
+  std::set<int> runs;
+  for (const Cell& cell : cells) runs.insert(cell.config.run);
+  const RunConfig& first = cells.front().config;
+  json all = {{"experiment", name},
+              {"settings", to_json(first)},
+              {"exact", exact_rows(experiment, runs, first.ensemble.members)}};
+  if (!kept.is_null()) all["sturnus"] = kept["sturnus"], all["device"] = kept["device"];
   auto keep = [&] {
+    all["variants"] = rows_of(cells);
     if (request.keep.empty()) return;
     write_file(kept_json, all.dump(1) + "\n");
-    write_file(request.keep / (name + ".md"), results_page(all));
+    write_file(kept_page, results_page(all));
   };
-  std::vector<RunConfig> configs;
-  for (const std::string& variant : variants) {
-    RunConfig config = variant_config(experiment, variant);
-    if (request.members) config.ensemble.members = *request.members;
-    if (request.iterations) config.training.iterations = *request.iterations;
-    configs.push_back(config);
-  }
-  all["exact"] = exact_rows(experiment, runs, configs.at(0).ensemble.members);
-  for (RunConfig& config : configs) {
-    json done = json::array();
-    for (int run_number : runs) {
-      config.run = run_number;
-      config.ensemble.seed = static_cast<std::uint64_t>(run_number);
-      config = config_from_json(to_json(config));
-      json one = kept_summary(kept, config);
-      if (one.is_null()) {
-        fs::path place = folder / (config.variant + "-run" + std::to_string(run_number));
-        json result = result_of(config, place, progress);
-        if (!result.at("finished").get<bool>()) {
-          out << "Interrupted; the same command goes on where this one stopped.\n";
-          return;
-        }
-        one = summary(result);
-        all["sturnus"] = result["sturnus"];
-        all["device"] = result["device"];
-      } else if (!all.contains("sturnus")) {
-        all["sturnus"] = kept["sturnus"];
-        all["device"] = kept["device"];
-      }
-      if (!all.contains("settings")) all["settings"] = to_json(config);
-      done.push_back(one);
-      json row = {{"name", config.variant}, {"settings", to_json(config)}, {"runs", done}};
-      if (done.size() == 1) {
-        all["variants"].push_back(row);
-      } else {
-        all["variants"].back() = row;
-      }
-      keep();
+  for (Cell& cell : cells) {
+    if (!cell.done.is_null()) continue;
+    const RunConfig& config = cell.config;
+    json result = result_of(config, folder / (config.variant + "-run" + std::to_string(config.run)),
+                            progress);
+    if (!result.at("finished").get<bool>()) {
+      out << "Interrupted; the same command goes on where this one stopped.\n";
+      return;
     }
+    all["sturnus"] = result["sturnus"];
+    all["device"] = result["device"];
+    cell.done = summary(result);
+    keep();
   }
+  keep();
   print_results(out, all);
   write_file(folder / "table.json", all.dump(1) + "\n");
   out << "\n" << (folder / "table.json").string() << '\n';
-  if (!request.keep.empty()) out << (request.keep / (name + ".md")).string() << '\n';
+  if (!request.keep.empty()) out << kept_page.string() << '\n';
 }
 
 }  // namespace sturnus::app

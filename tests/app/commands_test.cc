@@ -282,10 +282,11 @@ TEST_F(Commands, ATableGoesOnFromWhatIsKept) {
   run_table(out, progress, request);
   std::string first = progress.str();
   request.out = folder.path() / "elsewhere";
-  request.runs = {0, 1, 2};
+  request.runs = {2};
   run_table(out, progress, request);
   EXPECT_THAT(progress.str().substr(first.size()),
               AllOf(HasSubstr("run 2"), Not(HasSubstr("run 1"))));
+  EXPECT_THAT(contents(request.keep / "lotka_volterra.md"), HasSubstr("over 3 runs"));
   request.iterations = 4;
   request.runs = {0};
   run_table(out, progress, request);
