@@ -27,8 +27,7 @@ inline ChainDraws four_chains(const Target& target, std::int64_t draws,
 }
 
 /// Expects means and quantiles within 4 of their standard errors of the exact ones.
-inline void expect_exact(const Target& target, const ExactPosterior& exact, std::int64_t draws) {
-  ChainDraws chains = four_chains(target, draws);
+inline void expect_exact(const ChainDraws& chains, const ExactPosterior& exact) {
   ASSERT_EQ(chains.parameters.size(), exact.names().size());
   for (std::size_t p = 0; p < exact.names().size(); p++) {
     const ParameterDraws& parameter = chains.parameters[p];
@@ -44,6 +43,10 @@ inline void expect_exact(const Target& target, const ExactPosterior& exact, std:
           << parameter.name << " " << probability;
     }
   }
+}
+
+inline void expect_exact(const Target& target, const ExactPosterior& exact, std::int64_t draws) {
+  expect_exact(four_chains(target, draws), exact);
 }
 
 }  // namespace sturnus
