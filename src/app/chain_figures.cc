@@ -42,7 +42,7 @@ const draw = {
     ];
     if (result.predictions.truth.length) traces.push(truthLine(f.x, column(result.predictions.truth, k)));
     traces.push(dataPoints(column(result.data.x, 0), column(result.data.y, k)));
-    return [traces, layout({title: 't'}, {title: about.name}, {hovermode: 'x'})];
+    return [traces, layout({title: about.input}, {title: about.name}, {hovermode: 'x'})];
   },
 
   trace: about => {

@@ -51,11 +51,10 @@ std::string tiles_of(const json& result) {
         "R̂ " + number(get(row, "rhat"), "%.3f") + " · ESS " + number(get(row, "ess_bulk"), "%.0f"));
   }
   const json& divergent = get(result, "divergences", "draws");
-  if (divergent.is_number()) {
-    all += tile(
-        "Divergent", count(divergent),
-        "of " + count(json(result.value("draws", 0) * get(result, "settings").value("chains", 1))) +
-            " draws");
+  const json &draws = get(result, "draws"), &chains = get(result, "settings", "chains");
+  if (divergent.is_number() && draws.is_number() && chains.is_number()) {
+    json total = draws.get<std::int64_t>() * chains.get<std::int64_t>();
+    all += tile("Divergent", count(divergent), "of " + count(total) + " draws");
   }
   return tiles(all);
 }
@@ -73,12 +72,12 @@ std::string notes_of(const json& result, bool has_script) {
 std::string predictions(const json& result) {
   const json& bands = get(result, "predictions", "bands");
   if (bands.empty()) return "";
-  bool predator_and_prey = bands.size() == 2;
-  std::string figures;
+  const json& names = get(result, "predictions", "names");
+  std::string figures, input = text(get(result, "predictions"), "input");
   for (std::size_t k = 0; k < bands.size(); k++) {
-    std::string name = predator_and_prey ? (k == 0 ? "prey x(t)" : "predators y(t)") : "f(t)";
-    figures += figure(predator_and_prey ? (k == 0 ? "Prey" : "Predators") : "Function", "predicted",
-                      {{"output", std::to_string(k)}, {"name", name}});
+    std::string name = words(at(names, k));
+    figures += figure(name, "predicted",
+                      {{"output", std::to_string(k)}, {"name", name}, {"input", input}});
   }
   return tagged("p",
                 "The line and the bands are the median and the 25–75 % and 5–95 % quantiles of the "

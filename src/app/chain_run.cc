@@ -135,6 +135,8 @@ json describe_curve(const MeasuredCurve& curve, const ChainDraws& draws, std::ui
   return {{"x", in_rows(x, 1)},
           {"truth", in_rows(curve.plot.truth, outputs)},
           {"outputs", outputs},
+          {"input", curve.input},
+          {"names", curve.outputs},
           {"bands", describe_bands(x, curves(curve, draws, x), outputs)},
           {"measured", describe_bands(x, predicted_measurements(curve, draws, x, seed), outputs)}};
 }

@@ -47,6 +47,7 @@ struct RunRequest {
   std::optional<std::int64_t> devices;  // members are spread over so many, from `device` on
   std::filesystem::path out;            // folder; empty: results/<experiment>-<variant>-run<number>
   bool resume = false;
+  std::string against;  // "nuts": chains draw the posterior too; empty: nothing does
 };
 
 /// `sturnus run`: trains an ensemble, prints its scores, writes result.json and report.html.

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <ostream>
 
+#include "src/app/chain_baseline.h"
+#include "src/app/member_draws.h"
 #include "src/app/progress.h"
 #include "src/app/table.h"
 #include "src/app/training_file.h"
@@ -45,17 +47,20 @@ Matrix rows_of(const Array& x, const std::vector<std::int64_t>& members) {
   return result;
 }
 
+// What the surviving members say at points.
+Matrix rows_at(const Ensemble& ensemble, const EnsembleState& state, const Samples& samples) {
+  Array points = points_of(samples, ensemble.options().dtype);
+  return rows_of(ensemble.predict(state, points), surviving_members(state));
+}
+
 Predictions predictions_of(const Ensemble& ensemble, const EnsembleState& state,
                            const ExperimentData& data) {
   std::vector<std::int64_t> members = surviving_members(state);
   if (members.empty()) {
     throw Error("run: all members diverged. Lower the learning rate, or clip gradients");
   }
-  auto rows_at = [&](const Samples& samples) {
-    Array points = points_of(samples, ensemble.options().dtype);
-    return rows_of(ensemble.predict(state, points), members);
-  };
-  return {rows_at(data.test), rows_at(data.plot), rows_of(state.members.lambda, members)};
+  return {rows_at(ensemble, state, data.test), rows_at(ensemble, state, data.plot),
+          rows_of(state.members.lambda, members)};
 }
 
 json to_json(const MeanSd& value) { return {{"mean", value.mean}, {"sd", value.sd}}; }
@@ -151,7 +156,9 @@ json describe_results(const ExperimentData& data, const Predictions& predictions
 
 }  // namespace
 
-json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress) {
+json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress,
+         const std::optional<ChainSettings>& against) {
+  if (against) check_baseline(config);
   ExperimentData data = data_of(config);
   Ensemble ensemble(problem_of(config), config.ensemble);
   json result = describe_run(config, data);
@@ -201,10 +208,25 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
       {"train_s", training.log.seconds},
       {"resumed_at", resumed_at}};
   result["history"] = std::move(log_json);
+  bool complete = finished;
+  if (finished && against) {
+    save();
+    try {
+      result["against"] = against_chains(config, data, predictions, *against, places, progress);
+      for (const json& chains : result["against"]) complete = complete && chains.at("finished");
+    } catch (const Error& error) {
+      // The ensemble is good without them, and --resume can try again.
+      log(LogLevel::warning, std::string("there are no chains to compare with: ") + error.what());
+      complete = false;
+    }
+  }
   if (places.folder.empty()) return result;
   try {
     write_file(places.folder / "result.json", result.dump() + "\n");
-    if (finished) kept.remove();
+    Matrix at_data = rows_at(ensemble, training.state, data.train);
+    write_inference_data(places.folder / "draws.nc",
+                         member_draws(data, predictions.lambda, at_data, config.ensemble.seed));
+    if (complete) kept.remove();
   } catch (const Error& error) {
     // The caller can still tell the scores, and --resume what was trained.
     log(LogLevel::warning, std::string("the result could not be written: ") + error.what());
@@ -249,6 +271,7 @@ void print_scores(std::ostream& out, const json& result) {
     out << '\n';
     distances.print(out);
   }
+  if (result.contains("against")) print_baseline(out, result.at("against"));
   Table bands({"band", "holds the truth", "width"});
   for (const json& band : metrics.at("bands")) {
     bands.add({number(band.at("level")), number(band.at("coverage")), number(band.at("width"))});

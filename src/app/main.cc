@@ -40,6 +40,8 @@ int main(int argc, char** argv) {
   run->add_option("--devices", run_request.devices, "Spread the members over so many devices");
   run->add_option("--out", run_request.out, "Folder for result.json and report.html");
   run->add_flag("--resume", run_request.resume, "Go on with a training that was interrupted");
+  run->add_option("--against", run_request.against,
+                  "nuts: draw the posterior by chains too, and tell how far the ensemble is");
   run->callback([&] { run_experiment(std::cout, std::cerr, run_request); });
 
   CLI::App* table = program.add_subcommand("table", "An experiment's published table, and ours");
@@ -58,8 +60,8 @@ int main(int argc, char** argv) {
   SampleRequest sample_request;
   sample
       ->add_option("problem", sample_request.problem,
-                   "exponential, oscillator, free_phase_oscillator, lotka_volterra, eight_schools "
-                   "or hare_lynx")
+                   "exponential, oscillator, free_phase_oscillator, lotka_volterra, eight_schools, "
+                   "hare_lynx, oscillator_bpinn or poisson_bpinn")
       ->required();
   sample->add_option("--method", sample_request.method, "nuts (default), hmc or random_walk");
   sample->add_option("--chains", sample_request.chains, "Markov chains (default: 4)");

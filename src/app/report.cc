@@ -23,7 +23,7 @@ json posteriors_of(const json& result) {
 
 std::string name_of(const json& posterior) {
   std::string name = text(posterior, "name");
-  std::string phase = name == "exact" ? "" : ", " + spaced(name);
+  std::string phase = name == "exact" || name == "posterior" ? "" : ", " + spaced(name);
   return (text(posterior, "method") == "nuts" ? "NUTS" : "Exact") + phase;
 }
 
@@ -77,6 +77,11 @@ std::string notes_of(const json& result, bool has_script) {
   std::vector<std::string> all;
   if (get(result, "finished") == json(false)) {
     all.push_back("The training was interrupted: these are the members as they were then.");
+  }
+  for (const json& chains : get(result, "against")) {
+    for (const json& warning : get(chains, "warnings")) {
+      all.push_back(name_of(chains) + ": " + words(warning));
+    }
   }
   const json& members = get(result, "members");
   std::vector<std::size_t> surviving;

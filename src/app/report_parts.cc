@@ -130,6 +130,8 @@ std::string title_of(const std::string& problem) {
       {"free_phase_oscillator", "Damped oscillator of any phase"},
       {"hare_lynx", "Hares and lynxes"},
       {"eight_schools", "Eight schools"},
+      {"oscillator_bpinn", "Damped oscillator, a Bayesian network"},
+      {"poisson_bpinn", "Poisson’s equation, a Bayesian network"},
   };
   for (const auto& [name, title] : titles) {
     if (problem == name) return title;
@@ -215,7 +217,9 @@ std::string details(const json& result, std::span<const NamedTime> times, const 
   rows.clear();
   for (const NamedTime& time : times) {
     const json& value = get(result, "timing", time.key);
-    if (value.is_number()) rows.push_back({time.name, number(value, "%.3g") + time.unit});
+    if (!value.is_number()) continue;
+    const char* format = value.get<double>() < 1000 ? "%.3g" : "%.0f";
+    rows.push_back({time.name, number(value, format) + time.unit});
   }
   if (get(result, "timing", "resumed_at").is_number() && result["timing"]["resumed_at"] != 0) {
     rows.push_back({resumed, count(result["timing"]["resumed_at"])});

@@ -8,6 +8,7 @@
 #include "src/app/commands.h"
 #include "src/app/config.h"
 #include "src/app/experiment_run.h"
+#include "src/app/json_reader.h"
 #include "src/app/plotly_script.h"
 #include "src/app/report.h"
 
@@ -66,7 +67,14 @@ void run_experiment(std::ostream& out, std::ostream& progress, const RunRequest&
   RunConfig config = config_of(request);
   select_device(request.device);
   fs::path folder = folder_of(request, config);
-  nlohmann::json result = run(config, {folder, request.resume}, progress);
+  std::optional<ChainSettings> against;
+  if (!request.against.empty()) {
+    if (request.against != "nuts") {
+      refuse_unknown("run", "method to compare with", request.against, {"nuts"});
+    }
+    against = ChainSettings{.method = request.against, .seed = config.ensemble.seed};
+  }
+  nlohmann::json result = run(config, {folder, request.resume}, progress, against);
   print_scores(out, result);
   if (!result.at("finished").get<bool>()) {
     out << "\nInterrupted at iteration " << result["history"]["iteration"].back()
@@ -75,6 +83,7 @@ void run_experiment(std::ostream& out, std::ostream& progress, const RunRequest&
   write_file(folder / "report.html", report_html(result, plotly_script()));
   out << "\n"
       << (folder / "result.json").string() << '\n'
+      << (folder / "draws.nc").string() << '\n'
       << (folder / "report.html").string() << '\n';
 }
 

@@ -1,6 +1,8 @@
 #include "src/app/sampled_problems.h"
 
+#include <sturnus/inference/bayesian_pinn.h>
 #include <sturnus/inference/posteriors.h>
+#include <sturnus/inference/published.h>
 
 #include "src/app/json_reader.h"
 
@@ -15,6 +17,53 @@ SampledProblem published(const std::string& name, Experiment experiment, bool fr
           [=](int run) { return posterior(run).curve; }};
 }
 
+// Weights of order 1 make waves of about so many units of time.
+Network network_of_time(const ExperimentData& data, std::vector<std::int64_t> hidden, double unit) {
+  double middle = 0.5 * (data.domain_low[0] + data.domain_high[0]);
+  return {.hidden = std::move(hidden), .input_low = {middle - unit}, .input_high = {middle + unit}};
+}
+
+SampledProblem oscillator_bpinn() {
+  auto problem_at = [](const ExperimentData& data) {
+    Problem problem = sturnus::problem_of(data);
+    problem.parameters[0].prior = Prior::uniform(0, 3);
+    problem.parameters[1].prior = Prior::uniform(0, 0.9);
+    return problem;
+  };
+  auto data_of = [](int run) { return published_data(Experiment::oscillator, run); };
+  auto network_at = [](const ExperimentData& data) { return network_of_time(data, {16, 16}, 2.5); };
+  return {"oscillator_bpinn",
+          [=](int run) {
+            ExperimentData data = data_of(run);
+            return bayesian_pinn(problem_at(data), network_at(data),
+                                 {.points = 50, .residual_sd = 0.05});
+          },
+          true,
+          [=](int run) {
+            ExperimentData data = data_of(run);
+            return bayesian_pinn_curve(problem_at(data), network_at(data), data.plot);
+          }};
+}
+
+SampledProblem poisson_bpinn() {
+  // As published: two layers of 50, weights of standard deviation 1.
+  Network network = {.hidden = {50, 50}};
+  return {"poisson_bpinn",
+          [=](int) {
+            return bayesian_pinn(
+                poisson_problem().problem, network,
+                {.points = 32, .residual_sd = 0.1, .lambda = Bijection::positive()});
+          },
+          false,
+          [=](int) {
+            PoissonProblem poisson = poisson_problem();
+            MeasuredCurve curve = bayesian_pinn_curve(poisson.problem, network, poisson.plot);
+            curve.input = "x";
+            curve.outputs = {"u"};
+            return curve;
+          }};
+}
+
 }  // namespace
 
 const std::vector<SampledProblem>& sampled_problems() {
@@ -25,7 +74,9 @@ const std::vector<SampledProblem>& sampled_problems() {
       published("lotka_volterra", Experiment::lotka_volterra),
       {"eight_schools", [](int) { return eight_schools(); }, false},
       {"hare_lynx", [](int) -> Target { return hare_lynx_model(); }, false,
-       [](int) { return hare_lynx_curve(); }}};
+       [](int) { return hare_lynx_curve(); }},
+      oscillator_bpinn(),
+      poisson_bpinn()};
   return problems;
 }
 

@@ -29,9 +29,15 @@ auto unraveled(const Parameters& like) {
   return ravel(like).second;
 }
 
-auto with_normal_noise(double sd) {
-  return
-      [sd](const Array&, const Array& values, const Array& normal) { return values + sd * normal; };
+template <class Values>
+MeasuredCurve experiment_curve(const ExperimentData& data, const Values& values) {
+  MeasuredCurve result;
+  result.data = data.train;
+  result.noise_sd = data.noise_sd;
+  result.plot = data.plot;
+  result.values = values;
+  result.measured = with_normal_noise(data.noise_sd);
+  return result;
 }
 
 /// The posterior of a model whose curve has a closed form.
@@ -41,7 +47,7 @@ CurvePosterior closed_form(const ExperimentData& data, const Target& target,
   auto values = [back = unraveled(like)](const Array& parameters, std::span<const double> times) {
     return curve(back(parameters), vector_of(times));
   };
-  return {target, {data.train, data.noise_sd, data.plot, values, with_normal_noise(data.noise_sd)}};
+  return {target, experiment_curve(data, values)};
 }
 
 CurvePosterior lotka_volterra(const ExperimentData& data) {
@@ -62,8 +68,10 @@ CurvePosterior lotka_volterra(const ExperimentData& data) {
     std::int64_t skipped = begins ? 0 : 1;
     return slice(f, {skipped, 0}, f.shape());
   };
-  return {lotka_volterra_model(data.train, data.noise_sd),
-          {data.train, data.noise_sd, data.plot, values, with_normal_noise(data.noise_sd)}};
+  CurvePosterior result = {lotka_volterra_model(data.train, data.noise_sd),
+                           experiment_curve(data, values)};
+  result.curve.outputs = {"prey", "predators"};
+  return result;
 }
 
 /// All parameters of every draw, [draws, size].
@@ -92,6 +100,11 @@ Matrix matrix_of(const Array& rows) {
 
 }  // namespace
 
+MeasuredCurve::Noise with_normal_noise(double sd) {
+  return
+      [sd](const Array&, const Array& values, const Array& normal) { return values + sd * normal; };
+}
+
 CurvePosterior curve_posterior(const ExperimentData& data, bool free_phase) {
   Measurements measured = {data.train.x, data.train.y, data.noise_sd};
   switch (data.experiment) {
@@ -116,6 +129,8 @@ CurvePosterior curve_posterior(const ExperimentData& data, bool free_phase) {
 MeasuredCurve hare_lynx_curve() {
   MeasuredCurve result;
   result.data = hare_lynx_data();
+  result.input = "year";
+  result.outputs = {"hares", "lynxes"};
   result.plot.outputs = 2;
   result.plot.points = 201;
   for (int i = 0; i <= 200; i++) result.plot.x.push_back(1900 + 0.1 * i);

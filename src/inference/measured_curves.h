@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace sturnus {
@@ -15,14 +16,22 @@ namespace sturnus {
 /// A function whose parameters have a posterior, and its measurements. Parameters come as one
 /// vector, as Target::parameters gives them.
 struct MeasuredCurve {
+  /// Measurements of values, with the noise that standard normal numbers of their shape make.
+  using Noise =
+      std::function<Array(const Array& parameters, const Array& values, const Array& normal)>;
+
   Samples data;
   double noise_sd = 0;  ///< 0 where the noise is not the same everywhere.
   Samples plot;         ///< Where to draw the function; the truth, where it is known.
   /// At increasing times: [times], or [times, outputs].
   std::function<Array(const Array& parameters, std::span<const double> times)> values;
-  /// Measurements of such values, with the noise that standard normal numbers of that shape make.
-  std::function<Array(const Array& parameters, const Array& values, const Array& normal)> measured;
+  Noise measured;
+  std::string input = "t";                   ///< What the times are, for axes.
+  std::vector<std::string> outputs = {"f"};  ///< What the values are.
 };
+
+/// The same noise everywhere.
+MeasuredCurve::Noise with_normal_noise(double sd);
 
 /// A posterior of the data of an experiment, with the published priors.
 struct CurvePosterior {

@@ -277,7 +277,7 @@ Arrays internal::rk4(const FlatField& field, const Arrays& start, const Array& t
   // Reverse mode keeps one y per step, or per interval where steps are unrolled, and takes the
   // steps again: to keep all stages costs it several times the steps themselves.
   auto advance = [&](const Arrays& y, const std::pair<Array, Array>& interval) {
-    auto [first, last] = interval;
+    const Array &first = interval.first, &last = interval.second;
     Array h = (last - first) / static_cast<double>(options.substeps);
     auto one_step = [&](const Array& i, const Arrays& y) {
       return rk4_step(f, first + convert(i, h.dtype()) * h, h, y);

@@ -141,7 +141,8 @@ Client Client::create(const Plugin& plugin, const ClientOptions& options) {
       folder.empty() && chosen != nullptr) {
     folder = chosen;
   }
-  auto state = std::make_shared<ClientState>(plugin, internal::ClientHandle(api, reply.client));
+  std::shared_ptr<ClientState> state(
+      new ClientState{plugin, internal::ClientHandle(api, reply.client)});
   Client client(state);
   if (!folder.empty()) {
     state->cache.emplace(folder);

@@ -176,6 +176,34 @@ TEST(ExperimentRun, WithOtherPriorsIsNotComparedWithThePublishedPosterior) {
   EXPECT_NEAR(result.at("lambda").at("mean")[0].get<double>(), 0.3, 0.02);
 }
 
+// Chains and the exact posterior are equally far from an ensemble, but for the chains' chance.
+TEST(ExperimentRun, AgainstChainsOfTheSameData) {
+  fs::path folder = fresh_folder("against");
+  RunConfig config = small_run();
+  ChainSettings chains = {.chains = 2, .warmup = 300, .draws = 1000};
+  std::ostringstream progress, table;
+  json result = run(config, {folder, false}, progress, chains);
+  const json& against = result.at("against").at(0);
+  for (const char* distance : {"w_f", "w_lambda"}) {
+    double exact = result.at("metrics").at(distance);
+    EXPECT_NEAR(against.at(distance).get<double>(), exact, 0.06 * exact) << distance;
+  }
+  EXPECT_EQ(against.at("lambda").at(0).at("mean"),
+            json::parse(read_file(folder / "nuts" / "result.json"))
+                .at("summary")
+                .at("lambda")
+                .at("mean"));
+  EXPECT_EQ(json::parse(read_file(folder / "result.json")).at("against").size(), 1u);
+  EXPECT_FALSE(fs::exists(folder / "training.part"));
+  print_scores(table, result);
+  EXPECT_NE(table.str().find("nuts posterior"), std::string::npos) << table.str();
+
+  config.priors["lambda"] = {.kind = PriorSettings::Kind::normal, .mean = 0.3, .sd = 1};
+  EXPECT_EQ(message_of([&] { run(config, {}, progress, chains); }),
+            "run: chains of exponential know the published priors, but the settings have others "
+            "for lambda. Leave --against out");
+}
+
 // On a full disk neither the scores nor the training are lost.
 TEST(ExperimentRun, AResultThatCannotBeWrittenIsReturnedAndItsTrainingKept) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";

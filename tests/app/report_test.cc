@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdio>
 #include <fstream>
 #include <list>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "src/app/plotly_script.h"
+#include "tests/app/report_tests.h"
 #include "tests/runtime/fake.h"
 
 namespace sturnus::app {
@@ -121,23 +121,6 @@ json result_of(const std::string& experiment) {
 const std::vector<std::string> experiments = {"exponential", "oscillator", "lotka_volterra",
                                               "advection"};
 
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t result = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; at += part.size()) result++;
-  return result;
-}
-
-std::string between(const std::string& text, const std::string& begin, const std::string& end) {
-  std::size_t from = text.find(begin);
-  if (from == text.npos) return "";
-  from += begin.size();
-  return text.substr(from, text.find(end, from) - from);
-}
-
-json embedded_json(const std::string& page) {
-  return json::parse(between(page, "id=\"result\">", "</script>"));
-}
-
 // ------------------------------------------------------------------------------------- embedding
 
 TEST(Report, HoldsTheWholeResult) {
@@ -224,6 +207,38 @@ TEST(Report, HasTheNumbersInTables) {
        }) {
     EXPECT_THAT(page, HasSubstr(row));
   }
+}
+
+// What `run --against nuts` adds.
+json with_chains(json result) {
+  json lambda = json::array(), quantiles = {{"x", {0, 1, 2}}};
+  for (const json& name : result["lambda"]["names"]) {
+    lambda.push_back({{"name", name}, {"mean", 1.5}, {"sd", 0.25}, {"draws", {1.0, 1.5, 2.0}}});
+  }
+  for (const char* q : {"q05", "q25", "q50", "q75", "q95"}) quantiles[q] = {0.1, 0.2, 0.3};
+  json bands(result["data"]["outputs"].get<std::size_t>(), quantiles);
+  result["against"] = {{{"name", "posterior"},
+                        {"method", "nuts"},
+                        {"w_f", 0.031},
+                        {"w_lambda", 0.017},
+                        {"rhat", 1.0049},
+                        {"ess_bulk", 812.3},
+                        {"warnings", {"E-BFMI is low."}},
+                        {"lambda", lambda},
+                        {"bands", bands}}};
+  return result;
+}
+
+TEST(Report, ShowsChainsBesideTheEnsemble) {
+  std::string page = report_html(with_chains(result_of("lotka_volterra")), "script");
+  EXPECT_THAT(page, HasSubstr("<th>Ensemble</th><th>NUTS</th>"));
+  EXPECT_THAT(page, HasSubstr("<td>1.50 ± 0.25</td>"));
+  EXPECT_THAT(page, HasSubstr("<td>NUTS</td><td>0.031</td><td>0.017</td><td>1.005</td>"
+                              "<td>812</td>"));
+  EXPECT_THAT(page, HasSubstr("NUTS: E-BFMI is low."));
+  EXPECT_EQ(count(page, "<button"), 0);
+  page = report_html(with_chains(result_of("oscillator")), "script");
+  EXPECT_EQ(count(page, "<button"), 6);  // two exact posteriors and the chains', in two places
 }
 
 TEST(Report, SaysWhatWentWrong) {
@@ -329,25 +344,6 @@ TEST_F(PlotlyScript, ThatCannotBeFetchedIsEmpty) { EXPECT_EQ(plotly_script(), ""
 
 // --------------------------------------------------------------------------------- in a browser
 
-std::string output_of(const std::string& command) {
-  std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  std::string result;
-  for (int c; pipe != nullptr && (c = std::getc(pipe.get())) != EOF;) {
-    result += static_cast<char>(c);
-  }
-  return result;
-}
-
-// Opens the page in Chromium and returns its elements when all scripts ran; empty without Chromium.
-std::string opened(const std::string& page) {
-  TemporaryFolder folder;
-  std::ofstream(folder.path() / "report.html") << page;
-  return output_of("timeout 100 chromium --headless --no-sandbox --disable-gpu --user-data-dir=" +
-                   (folder.path() / "profile").string() +
-                   " --virtual-time-budget=5000 --dump-dom file://" +
-                   (folder.path() / "report.html").string() + " 2>/dev/null");
-}
-
 TEST(Report, DrawsEveryFigureInABrowser) {
   std::optional<std::string> script = find_plotly_script();
   if (!script || script->empty()) GTEST_SKIP() << "there is no plotly.min.js";
@@ -357,12 +353,14 @@ TEST(Report, DrawsEveryFigureInABrowser) {
     document.body.dataset.shown = plots.flatMap(place => place.data)
       .filter(trace => trace.meta && trace.visible !== false).map(trace => trace.meta.exact).join('');
   </script>)";
-  const std::pair<const char*, const char*> shown[] = {
-      {"oscillator", "1111111"},  // five quantiles, two densities
-      {"advection", ""},
+  const std::pair<json, const char*> shown[] = {
+      {with_chains(result_of("oscillator")), "1111111"},  // five quantiles, two densities
+      // No button; ten quantiles, four densities.
+      {with_chains(result_of("lotka_volterra")), "00000000000000"},
+      {result_of("advection"), ""},
   };
-  for (const auto& [experiment, exact] : shown) {  // between them they have every kind of figure
-    std::string dom = opened(report_html(result_of(experiment), *script) + choose);
+  for (const auto& [result, exact] : shown) {  // between them they have every kind of figure
+    std::string dom = opened(report_html(result, *script) + choose);
     if (dom.empty()) GTEST_SKIP() << "Chromium does not run here";
     EXPECT_EQ(between(dom, "<body data-shown=\"", "\">"), exact);
     std::string body = between(dom, "<main>", "</main>");

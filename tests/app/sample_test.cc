@@ -90,7 +90,8 @@ TEST(Sample, SaysWhatIsWrongBeforeItBegins) {
   };
   EXPECT_EQ(message([](SampleRequest& r) { r.problem = "eight_school"; }),
             "sample: there is no problem \"eight_school\"; there are exponential, oscillator, "
-            "free_phase_oscillator, lotka_volterra, eight_schools, hare_lynx. Did you mean "
+            "free_phase_oscillator, lotka_volterra, eight_schools, hare_lynx, oscillator_bpinn, "
+            "poisson_bpinn. Did you mean "
             "\"eight_schools\"?");
   EXPECT_EQ(message([](SampleRequest& r) { r.metric = "dens"; }),
             "sample: there is no metric \"dens\"; there are unit, diagonal, dense. Did you mean "

@@ -298,5 +298,26 @@ TEST_F(InferenceDataTest, NamesTheCauseWhenItCannotWrite) {
   EXPECT_FALSE(fs::exists(folder_ / "full.nc"));
 }
 
+TEST_F(InferenceDataTest, HasMeasurementsAndWhatIsPredictedOfThem) {
+  InferenceData data = inference_data(example());
+  Samples measured = {
+      .points = 3, .outputs = 2, .x = counted(3, 0), .truth = {}, .y = counted(6, 7)};
+  Matrix predicted(6, 6);
+  predicted.values = counted(36, 1);
+  add_measurements(data, measured, predicted, 2);
+  write_inference_data(path(), data);
+  Reader file(path());
+  EXPECT_EQ(file.dims("observed_data", "y"), "point=3, output=2");
+  EXPECT_EQ(file.values("observed_data", "y", 6), counted(6, 7));
+  EXPECT_EQ(file.dims("constant_data", "x"), "point=3");
+  EXPECT_EQ(file.values("constant_data", "x", 3), counted(3, 0));
+  EXPECT_EQ(file.dims("posterior_predictive", "y"), "chain=2, draw=3, point=3, output=2");
+  EXPECT_EQ(file.values("posterior_predictive", "y", 36), counted(36, 1));
+
+  EXPECT_EQ(message([&] { add_measurements(data, measured, predicted, 4); }),
+            "add_measurements: 6 x 6 predictions for 4 chains and 6 measurements. Give a row for "
+            "each draw, as many of each chain, and a column for each measurement.");
+}
+
 }  // namespace
 }  // namespace sturnus

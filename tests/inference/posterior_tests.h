@@ -49,4 +49,8 @@ inline void expect_exact(const Target& target, const ExactPosterior& exact, std:
   expect_exact(four_chains(target, draws), exact);
 }
 
+inline void expect_exact(const Target& target, const ExactPosterior& exact, std::int64_t draws) {
+  expect_exact(four_chains(target, draws), exact);
+}
+
 }  // namespace sturnus

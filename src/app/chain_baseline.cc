@@ -1,0 +1,150 @@
+#include "src/app/chain_baseline.h"
+
+#include <sturnus/inference/measured_curves.h>
+#include <sturnus/inference/metrics.h>
+#include <sturnus/runtime/error.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/app/chain_run.h"
+#include "src/app/result_parts.h"
+#include "src/app/table.h"
+
+namespace sturnus::app {
+namespace {
+
+using nlohmann::json;
+
+// As many draws are kept to make densities of.
+constexpr std::size_t kept_draws = 1000;
+
+struct Aim {
+  std::string name;  // of the posterior
+  bool free_phase = false;
+};
+
+std::vector<Aim> aims_of(Experiment experiment) {
+  if (experiment != Experiment::oscillator) return {{"posterior"}};
+  return {{"fixed_phase"}, {"free_phase", true}};
+}
+
+// All draws of one parameter.
+std::vector<double> draws_of(const ChainDraws& draws, const std::string& name) {
+  for (const ParameterDraws& parameter : draws.parameters) {
+    if (parameter.name == name) return parameter.values;
+  }
+  throw Error("against_chains: the chains have no parameter " + name);
+}
+
+Matrix lambda_of(const ChainDraws& draws, const std::vector<std::string>& names) {
+  Matrix lambda(draws.chains * draws.draws, names.size());
+  for (std::size_t k = 0; k < names.size(); k++) {
+    std::vector<double> values = draws_of(draws, names[k]);
+    for (std::size_t i = 0; i < lambda.rows; i++) lambda(i, k) = values[i];
+  }
+  return lambda;
+}
+
+json describe_lambda(const ChainRun& run, const std::string& name) {
+  std::vector<double> values = draws_of(run.draws, name), kept;
+  std::size_t stride = (values.size() + kept_draws - 1) / kept_draws;
+  for (std::size_t i = 0; i < values.size(); i += stride) kept.push_back(values[i]);
+  const json& row = run.result.at("summary").at(name);
+  return {{"name", name}, {"mean", row.at("mean")}, {"sd", row.at("sd")}, {"draws", kept}};
+}
+
+json compared(const ChainRun& run, const CurvePosterior& posterior, const ExperimentData& data,
+              const Predictions& ensemble) {
+  Matrix f = curves(posterior.curve, run.draws, data.plot.x);
+  json lambda = json::array();
+  for (const std::string& name : data.parameter_names) lambda.push_back(describe_lambda(run, name));
+  double rhat = 0, ess = run.rows.at(0).ess_bulk;
+  for (const ParameterSummary& row : run.rows) {
+    rhat = std::max(rhat, row.rhat);
+    ess = std::min(ess, row.ess_bulk);
+  }
+  return {
+      {"method", run.result.at("settings").at("method")},
+      {"w_f", mean_wasserstein(ensemble.plot, f)},
+      {"w_lambda", mean_wasserstein(ensemble.lambda, lambda_of(run.draws, data.parameter_names))},
+      {"rhat", rhat},
+      {"ess_bulk", ess},
+      {"divergences", run.result.at("divergences").at("draws")},
+      {"finished", run.result.at("finished")},
+      {"warnings", run.result.at("warnings")},
+      {"timing", run.result.at("timing")},
+      {"lambda", lambda},
+      {"bands", describe_bands(data.plot.x, f, data.plot.outputs)}};
+}
+
+}  // namespace
+
+void check_baseline(const RunConfig& config) {
+  std::string experiment(name_of(config.experiment));
+  if (config.experiment == Experiment::advection) {
+    throw Error("run: the posterior of " + experiment +
+                " has a function among its unknowns, which chains of few numbers cannot draw. "
+                "Leave --against out");
+  }
+  if (!config.priors.empty()) {
+    throw Error("run: chains of " + experiment +
+                " know the published priors, but the settings have others for " +
+                config.priors.begin()->first + ". Leave --against out");
+  }
+}
+
+json against_chains(const RunConfig& config, const ExperimentData& data,
+                    const Predictions& ensemble, const ChainSettings& settings,
+                    const RunPlaces& places, std::ostream& progress) {
+  json result = json::array();
+  std::string experiment(name_of(data.experiment));
+  for (const Aim& aim : aims_of(data.experiment)) {
+    CurvePosterior posterior = curve_posterior(data, aim.free_phase);
+    std::string problem = aim.free_phase ? "free_phase_" + experiment : experiment;
+    json about = {{"problem", problem},
+                  {"run", config.run},
+                  {"data", describe_data(data.train, data.noise_sd)}};
+    RunPlaces beside = places;
+    bool alone = aims_of(data.experiment).size() == 1;
+    if (!beside.folder.empty()) {
+      beside.folder /= settings.method + (alone ? "" : "-" + aim.name);
+    }
+    progress << settings.method << " of " << problem << '\n';
+    ChainRun run =
+        run_chains({problem, posterior.target, posterior.curve, about}, settings, beside, progress);
+    json described = compared(run, posterior, data, ensemble);
+    described["name"] = aim.name;
+    result.push_back(described);
+  }
+  return result;
+}
+
+void print_baseline(std::ostream& out, const json& against) {
+  auto number = [](const json& value, const char* format) {
+    char buffer[32];
+    std::snprintf(buffer, sizeof(buffer), format, value.get<double>());
+    return std::string(buffer);
+  };
+  Table distances({"chains", "W(f)", "W(lambda)", "largest R-hat", "least bulk ESS", "divergent"});
+  for (const json& d : against) {
+    distances.add({d.at("method").get<std::string>() + " " + d.at("name").get<std::string>(),
+                   number(d.at("w_f"), "%.4g"), number(d.at("w_lambda"), "%.4g"),
+                   number(d.at("rhat"), "%.3f"), number(d.at("ess_bulk"), "%.0f"),
+                   number(d.at("divergences"), "%.0f")});
+  }
+  out << '\n';
+  distances.print(out);
+  for (const json& d : against) {
+    for (const json& sentence : d.at("warnings")) {
+      out << "Warning: " << d.at("name").get<std::string>() << ": " << sentence.get<std::string>()
+          << '\n';
+    }
+  }
+}
+
+}  // namespace sturnus::app
