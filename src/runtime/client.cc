@@ -141,8 +141,7 @@ Client Client::create(const Plugin& plugin, const ClientOptions& options) {
       folder.empty() && chosen != nullptr) {
     folder = chosen;
   }
-  std::shared_ptr<ClientState> state(
-      new ClientState{plugin, internal::ClientHandle(api, reply.client)});
+  auto state = std::make_shared<ClientState>(plugin, internal::ClientHandle(api, reply.client));
   Client client(state);
   if (!folder.empty()) {
     state->cache.emplace(folder);

@@ -22,6 +22,9 @@
 namespace sturnus::internal {
 
 struct ClientState {
+  ClientState(Plugin plugin, ClientHandle handle)
+      : plugin(std::move(plugin)), handle(std::move(handle)) {}
+
   Plugin plugin;
   ClientHandle handle;
   std::optional<CompileCache> cache;
