@@ -72,7 +72,7 @@ TEST(Schedule, HasItsClosedFormAtEveryIterationAndOnBothSidesOfThresholds) {
     SCOPED_TRACE(row.name);
     EXPECT_NO_THROW(row.schedule.check("test"));
     for (auto [dtype, error] : {std::pair(DType::f32, 3e-6), std::pair(DType::f64, 1e-13)}) {
-      auto at = jit(vmap([&](const Array& i) { return row.schedule.at(i, dtype); }));
+      auto at = jit(vmap([&, dtype = dtype](const Array& i) { return row.schedule.at(i, dtype); }));
       Array values = at(array(iterations));
       EXPECT_EQ(values.dtype(), dtype);
       Doubles found = doubles(values);
