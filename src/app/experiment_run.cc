@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <ostream>
 
+#include "src/app/part_file.h"
 #include "src/app/progress.h"
 #include "src/app/table.h"
 #include "src/app/training_file.h"
@@ -48,17 +49,14 @@ Matrix rows_of(const Array& x, const std::vector<std::int64_t>& members) {
   return result;
 }
 
-Predictions predictions_of(const Ensemble& ensemble, const EnsembleState& state,
-                           const ExperimentData& data) {
+Predictions surviving_predictions(const Ensemble& ensemble, const EnsembleState& state,
+                                  const ExperimentData& data) {
   std::vector<std::int64_t> members = surviving_members(state);
   if (members.empty()) {
     throw Error("run: all members diverged. Lower the learning rate, or clip gradients");
   }
-  auto rows_at = [&](const Samples& samples) {
-    Array points = points_of(samples, ensemble.options().dtype);
-    return rows_of(ensemble.predict(state, points), members);
-  };
-  return {rows_at(data.test), rows_at(data.plot), rows_of(state.members.lambda, members)};
+  auto predict = [&](const Array& points) { return ensemble.predict(state, points); };
+  return predictions_of(data, predict, state.members.lambda, members);
 }
 
 json to_json(const Matrix& matrix) {
@@ -155,10 +153,28 @@ json describe_lambda(const Matrix& draws, const ExperimentData& data) {
           {"draws", to_json(draws)}};
 }
 
-json describe_run(const RunConfig& config, const ExperimentData& data) {
+std::string number(const json& value) {
+  return value.is_number() ? formatted("%.4g", value.get<double>()) : "-";
+}
+
+// The state to start from: fresh, or the one that was kept.
+SavedTraining starting_point(const Ensemble& ensemble, const fs::path& kept, bool resume,
+                             const json& settings) {
+  SavedTraining start = {ensemble.init(), {}};
+  return goes_on("run", kept, resume) ? load_training(kept, settings, start.state) : start;
+}
+
+}  // namespace
+
+json describe_program() {
+  const char* commit = std::getenv("STURNUS_COMMIT");
+  return {{"version", version}, {"commit", commit != nullptr ? commit : "unknown"}};
+}
+
+json describe_run(const json& settings, const ExperimentData& data) {
   return {{"sturnus", describe_program()},
           {"device", default_device().description().text},
-          {"settings", to_json(config)},
+          {"settings", settings},
           {"data",
            {{"x", in_rows(data.train.x, data.train.inputs)},
             {"y", in_rows(data.train.y, data.train.outputs)},
@@ -167,7 +183,15 @@ json describe_run(const RunConfig& config, const ExperimentData& data) {
             {"outputs", data.train.outputs}}}};
 }
 
-// `exact`: exact posteriors are those of the priors in use.
+Predictions predictions_of(const ExperimentData& data,
+                           const std::function<Array(const Array& points)>& predict,
+                           const Array& lambda, const std::vector<std::int64_t>& members) {
+  auto rows_at = [&](const Samples& samples) {
+    return rows_of(predict(points_of(samples, lambda.dtype())), members);
+  };
+  return {rows_at(data.test), rows_at(data.plot), rows_of(lambda, members)};
+}
+
 json describe_results(const ExperimentData& data, const Predictions& predictions, bool exact) {
   json posteriors = json::array();
   bool has_phase = data.experiment == Experiment::oscillator;
@@ -187,30 +211,10 @@ json describe_results(const ExperimentData& data, const Predictions& predictions
           {"exact", posteriors}};
 }
 
-// The state to start from: fresh, or the one that was kept.
-SavedTraining starting_point(const Ensemble& ensemble, const fs::path& kept, bool resume,
-                             const json& settings) {
-  SavedTraining start = {ensemble.init(), {}};
-  if (kept.empty() || !fs::exists(kept)) return start;
-  if (!resume) {
-    throw Error("run: " + kept.string() +
-                " holds an unfinished training. Add --resume to go on with it, or choose another "
-                "--out");
-  }
-  return load_training(kept, settings, start.state);
-}
-
-}  // namespace
-
-json describe_program() {
-  const char* commit = std::getenv("STURNUS_COMMIT");
-  return {{"version", version}, {"commit", commit != nullptr ? commit : "unknown"}};
-}
-
 json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress) {
   ExperimentData data = data_of(config);
   Ensemble ensemble(problem_of(config), config.ensemble);
-  json result = describe_run(config, data);
+  json result = describe_run(to_json(config), data);
   fs::path kept = places.folder.empty() ? fs::path() : places.folder / "training.part";
   SavedTraining training = starting_point(ensemble, kept, places.resume, result["settings"]);
   Ensemble::CompileTime compile_time = ensemble.compile();
@@ -218,27 +222,22 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   std::int64_t resumed_at = training.state.iteration.item<std::int32_t>();
   std::string title = std::string(name_of(config.experiment)) + " " + config.variant + " run " +
                       std::to_string(config.run);
-  Progress line(progress, title, config.training.iterations, data.parameter_names);
+  Progress line(progress, title, config.training.iterations);
   InterruptGuard guard;
   auto last_save = Clock::now();
   auto save = [&] {
     if (kept.empty()) return;
-    // What cannot be kept must not end what goes well.
-    try {
-      save_training(kept, result["settings"], training);
-    } catch (const Error& error) {
-      log(LogLevel::warning,
-          std::string("the training goes on but could not be kept: ") + error.what());
-    }
+    save_training(kept, result["settings"], training);
     last_save = Clock::now();
   };
   bool finished = true;
   try {
     train(ensemble, training.state, training.log, config.training,
           [&](const EnsembleState&, const TrainingLog& so_far) {
-            line.show(so_far);
+            std::int64_t now = so_far.records.back().iteration;
+            line.show(now, so_far.seconds, describe(so_far, data.parameter_names));
             if (seconds_since(last_save) > seconds_between_saves) save();
-            finished = so_far.records.back().iteration >= config.training.iterations;
+            finished = now >= config.training.iterations;
             return !guard.interrupted();
           });
   } catch (const Error&) {
@@ -248,7 +247,7 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   line.finish();
   if (!finished) save();
 
-  Predictions predictions = predictions_of(ensemble, training.state, data);
+  Predictions predictions = surviving_predictions(ensemble, training.state, data);
   result.update(describe_results(data, predictions, config.priors.empty()));
   std::int64_t iterations = training.state.iteration.item<std::int32_t>();
   json log_json = to_json(training.log);
@@ -277,12 +276,6 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
 }
 
 void print_scores(std::ostream& out, const json& result) {
-  auto number = [](const json& value) {
-    if (!value.is_number()) return std::string("-");
-    char buffer[32];
-    std::snprintf(buffer, sizeof(buffer), "%.4g", value.get<double>());
-    return std::string(buffer);
-  };
   const json& metrics = result.at("metrics");
   Table scores(
       {"RMSE", "logL/N", "|dlambda|", "logL lambda", "W(f)", "W(lambda)", "CRPS f", "log density"});
@@ -318,6 +311,9 @@ void print_scores(std::ostream& out, const json& result) {
   }
   out << '\n';
   bands.print(out);
+}
+
+void print_training(std::ostream& out, const json& result) {
   const json& members = result.at("members");
   for (const json& d : members.at("divergences")) {
     out << "member " << d.at("member") << " diverged at iteration " << d.at("iteration") << '\n';

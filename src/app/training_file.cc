@@ -1,23 +1,15 @@
 #include "src/app/training_file.h"
 
 #include <sturnus/inference/checkpoint.h>
-#include <sturnus/runtime/error.h>
-#include <sturnus/runtime/files.h>
 
 #include <limits>
+
+#include "src/app/part_file.h"
 
 namespace sturnus::app {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::string_view magic = "sturnus training 1\n";
-
-// Where two settings differ first, as a JSON path.
-std::string first_difference(const json& one, const json& other) {
-  json changes = json::diff(one, other);
-  return changes.empty() ? "" : changes[0].value("path", "");
-}
 
 TrainingLog log_from_json(const json& value) {
   TrainingLog log;
@@ -68,35 +60,16 @@ json to_json(const TrainingLog& log) {
 
 void save_training(const std::filesystem::path& path, const json& settings,
                    const SavedTraining& training) {
-  std::string header = json{{"settings", settings}, {"log", to_json(training.log)}}.dump();
-  std::string bytes(magic);
-  bytes += std::to_string(header.size()) + "\n" + header;
-  bytes += arrays_to_bytes(tree_leaves(training.state));
-  write_file(path, bytes);
+  save_part(path, settings, to_json(training.log), tree_leaves(training.state));
 }
 
 SavedTraining load_training(const std::filesystem::path& path, const json& settings,
                             const EnsembleState& like) {
-  std::string bytes = read_file(path);
-  std::string name = path.string();
-  if (bytes.compare(0, magic.size(), magic) != 0) {
-    throw Error(name + " is not a training that Sturnus kept. Choose another --out, or remove it");
-  }
-  try {
-    std::size_t line = bytes.find('\n', magic.size());
-    std::size_t size = std::stoull(bytes.substr(magic.size(), line - magic.size()));
-    if (line + 1 + size > bytes.size()) throw Error("it ends too early");
-    json header = json::parse(bytes.substr(line + 1, size));
-    if (header.at("settings") != settings) {
-      throw Error("it belongs to other settings: " +
-                  first_difference(header.at("settings"), settings) + " differs");
-    }
-    return {tree_from_bytes(like, std::string_view(bytes).substr(line + 1 + size)),
-            log_from_json(header.at("log"))};
-  } catch (const std::exception& error) {
-    throw Error(name + " cannot be continued: " + error.what() +
-                ". Choose another --out, or remove the file to begin anew");
-  }
+  SavedTraining training;
+  load_part(path, settings, [&](const json& log, std::string_view arrays) {
+    training = {tree_from_bytes(like, arrays), log_from_json(log)};
+  });
+  return training;
 }
 
 }  // namespace sturnus::app

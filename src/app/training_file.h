@@ -1,4 +1,4 @@
-// An unfinished training in a file: state, log and the settings that both belong to.
+// An unfinished training of an ensemble in a file.
 #pragma once
 
 #include <sturnus/inference/training.h>
@@ -13,6 +13,7 @@ struct SavedTraining {
   TrainingLog log;
 };
 
+/// Warns of what cannot be written.
 void save_training(const std::filesystem::path& path, const nlohmann::json& settings,
                    const SavedTraining& training);
 

@@ -1,0 +1,54 @@
+// A variational fit from its first iteration to its last, with everything that happens to it.
+#pragma once
+
+#include <sturnus/inference/summary.h>
+#include <sturnus/inference/variational.h>
+
+#include <filesystem>
+#include <iosfwd>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "src/app/commands.h"
+
+namespace sturnus::app {
+
+struct FitPlaces {
+  std::filesystem::path kept;  // where an unfinished fit is kept
+  bool resume = false;
+};
+
+struct Fitted {
+  VariationalState state;
+  VariationalLog log;
+  bool finished = true;
+  double compile_seconds = 0;
+  std::int64_t resumed_at = 0;
+};
+
+/// Fits in chunks, with a line of progress. When it is interrupted it is kept, and the result is
+/// not `finished`. Throws Error when an unfinished fit is kept there and `resume` is not asked for,
+/// or when it belongs to other settings.
+Fitted run_fit(const VariationalFit& fit, const std::string& title, std::int64_t iterations,
+               const nlohmann::json& settings, const FitPlaces& places, std::ostream& progress);
+
+/// The entries "finished", "history" and "timing" of result.json.
+nlohmann::json describe(const Fitted& fitted);
+
+/// The entry "summary" of result.json, by parameter.
+nlohmann::json summary_json(const std::vector<ParameterSummary>& rows);
+
+/// What makes a fit doubtful, with what to do: iterations that were not finite, a bound that still
+/// rises.
+std::vector<std::string> warnings(const VariationalLog& log);
+
+/// Warnings, whether the fit was interrupted, and times.
+void print_end(std::ostream& out, const Fitted& fitted, const std::vector<std::string>& warned);
+
+/// Where the files of a request go.
+std::filesystem::path folder_of(const VariationalRequest& request);
+/// `value`. Throws Error, naming the option --<what>, when it is smaller.
+std::int64_t at_least(const std::string& what, std::int64_t value, std::int64_t smallest);
+
+}  // namespace sturnus::app
