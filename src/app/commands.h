@@ -94,6 +94,23 @@ struct PosteriorRequest {
 /// side for every run. What is in the folder already is not done again.
 void run_posterior(std::ostream& out, std::ostream& progress, const PosteriorRequest& request);
 
+struct VariationalRequest {
+  std::string problem;
+  std::string family = "mean_field";
+  std::string divergence = "exact";  // of oscillator_network: or published, with its slip
+  std::optional<std::int64_t> iterations, draws;  // empty: as the problem has them
+  std::uint64_t seed = 0;
+  std::optional<int> run;  // which of the published data sets; empty: 0, of the network 3
+  std::string device;
+  std::filesystem::path out;  // folder; empty: results/vi-<problem>
+  bool resume = false;
+};
+
+/// `sturnus vi`: the Gaussian nearest to a posterior. Prints the summary of its draws and writes
+/// result.json and draws.nc; an interrupted fit stays in fit.part. `oscillator_network` is scored
+/// as ensembles are, and has a report.html.
+void fit_problem(std::ostream& out, std::ostream& progress, const VariationalRequest& request);
+
 /// Makes "cpu", "cuda:1", ... the default device. Throws Error when there is none such.
 void select_device(const std::string& name);
 

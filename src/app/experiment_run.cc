@@ -47,20 +47,14 @@ Matrix rows_of(const Array& x, const std::vector<std::int64_t>& members) {
   return result;
 }
 
-// What the surviving members say at points.
-Matrix rows_at(const Ensemble& ensemble, const EnsembleState& state, const Samples& samples) {
-  Array points = points_of(samples, ensemble.options().dtype);
-  return rows_of(ensemble.predict(state, points), surviving_members(state));
-}
-
-Predictions predictions_of(const Ensemble& ensemble, const EnsembleState& state,
-                           const ExperimentData& data) {
+Predictions surviving_predictions(const Ensemble& ensemble, const EnsembleState& state,
+                                  const ExperimentData& data) {
   std::vector<std::int64_t> members = surviving_members(state);
   if (members.empty()) {
     throw Error("run: all members diverged. Lower the learning rate, or clip gradients");
   }
-  return {rows_at(ensemble, state, data.test), rows_at(ensemble, state, data.plot),
-          rows_of(state.members.lambda, members)};
+  auto predict = [&](const Array& points) { return ensemble.predict(state, points); };
+  return predictions_of(data, predict, state.members.lambda, members);
 }
 
 json to_json(const MeanSd& value) { return {{"mean", value.mean}, {"sd", value.sd}}; }
@@ -127,14 +121,28 @@ json describe_lambda(const Matrix& draws, const ExperimentData& data) {
           {"draws", in_rows(draws)}};
 }
 
-json describe_run(const RunConfig& config, const ExperimentData& data) {
+std::string number(const json& value) {
+  return value.is_number() ? formatted("%.4g", value.get<double>()) : "-";
+}
+
+}  // namespace
+
+json describe_run(const json& settings, const ExperimentData& data) {
   return {{"sturnus", describe_program()},
           {"device", default_device().description().text},
-          {"settings", to_json(config)},
+          {"settings", settings},
           {"data", describe_data(data.train, data.noise_sd)}};
 }
 
-// `exact`: exact posteriors are those of the priors in use.
+Predictions predictions_of(const ExperimentData& data,
+                           const std::function<Array(const Array& points)>& predict,
+                           const Array& lambda, const std::vector<std::int64_t>& members) {
+  auto rows_at = [&](const Samples& samples) {
+    return rows_of(predict(points_of(samples, lambda.dtype())), members);
+  };
+  return {rows_at(data.test), rows_at(data.plot), rows_of(lambda, members)};
+}
+
 json describe_results(const ExperimentData& data, const Predictions& predictions, bool exact) {
   json posteriors = json::array();
   bool has_phase = data.experiment == Experiment::oscillator;
@@ -154,14 +162,12 @@ json describe_results(const ExperimentData& data, const Predictions& predictions
           {"exact", posteriors}};
 }
 
-}  // namespace
-
 json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress,
          const std::optional<ChainSettings>& against) {
   if (against) check_baseline(config);
   ExperimentData data = data_of(config);
   Ensemble ensemble(problem_of(config), config.ensemble);
-  json result = describe_run(config, data);
+  json result = describe_run(to_json(config), data);
   KeptWork kept = kept_training(places, result["settings"]);
   SavedTraining training = load_training(kept, {ensemble.init(), {}});
   Ensemble::CompileTime compile_time = ensemble.compile();
@@ -169,7 +175,7 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   std::int64_t resumed_at = training.state.iteration.item<std::int32_t>();
   std::string title = std::string(name_of(config.experiment)) + " " + config.variant + " run " +
                       std::to_string(config.run);
-  Progress line(progress, title, config.training.iterations, data.parameter_names);
+  Progress line(progress, title, config.training.iterations);
   InterruptGuard guard;
   auto last_save = Clock::now();
   auto save = [&] {
@@ -180,9 +186,10 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   try {
     train(ensemble, training.state, training.log, config.training,
           [&](const EnsembleState&, const TrainingLog& so_far) {
-            line.show(so_far);
+            std::int64_t now = so_far.records.back().iteration;
+            line.show(now, so_far.seconds, describe(so_far, data.parameter_names));
             if (seconds_since(last_save) > seconds_between_saves) save();
-            finished = so_far.records.back().iteration >= config.training.iterations;
+            finished = now >= config.training.iterations;
             return !guard.interrupted();
           });
   } catch (const Error&) {
@@ -192,7 +199,7 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   line.finish();
   if (!finished) save();
 
-  Predictions predictions = predictions_of(ensemble, training.state, data);
+  Predictions predictions = surviving_predictions(ensemble, training.state, data);
   result.update(describe_results(data, predictions, config.priors.empty()));
   std::int64_t iterations = training.state.iteration.item<std::int32_t>();
   json log_json = to_json(training.log);
@@ -223,7 +230,9 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   if (places.folder.empty()) return result;
   try {
     write_file(places.folder / "result.json", result.dump() + "\n");
-    Matrix at_data = rows_at(ensemble, training.state, data.train);
+    Matrix at_data =
+        rows_of(ensemble.predict(training.state, points_of(data.train, config.ensemble.dtype)),
+                surviving_members(training.state));
     write_inference_data(places.folder / "draws.nc",
                          member_draws(data, predictions.lambda, at_data, config.ensemble.seed));
     if (complete) kept.remove();
@@ -236,12 +245,6 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
 }
 
 void print_scores(std::ostream& out, const json& result) {
-  auto number = [](const json& value) {
-    if (!value.is_number()) return std::string("-");
-    char buffer[32];
-    std::snprintf(buffer, sizeof(buffer), "%.4g", value.get<double>());
-    return std::string(buffer);
-  };
   const json& metrics = result.at("metrics");
   Table scores(
       {"RMSE", "logL/N", "|dlambda|", "logL lambda", "W(f)", "W(lambda)", "CRPS f", "log density"});
@@ -278,6 +281,9 @@ void print_scores(std::ostream& out, const json& result) {
   }
   out << '\n';
   bands.print(out);
+}
+
+void print_training(std::ostream& out, const json& result) {
   const json& members = result.at("members");
   for (const json& d : members.at("divergences")) {
     out << "member " << d.at("member") << " diverged at iteration " << d.at("iteration") << '\n';

@@ -3,6 +3,7 @@
 
 #include <sturnus/inference/evaluation.h>
 
+#include <functional>
 #include <iosfwd>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -23,7 +24,23 @@ namespace sturnus::app {
 nlohmann::json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress,
                    const std::optional<ChainSettings>& against = {});
 
-/// The scores of a result as a table for a terminal.
+/// The entries "sturnus", "device", "settings" and "data" of result.json.
+nlohmann::json describe_run(const nlohmann::json& settings, const ExperimentData& data);
+
+/// What some members or draws predict: `predict` gives f of all of them at points, `lambda` is
+/// [all, parameters].
+Predictions predictions_of(const ExperimentData& data,
+                           const std::function<Array(const Array& points)>& predict,
+                           const Array& lambda, const std::vector<std::int64_t>& members);
+
+/// The entries "metrics", "lambda", "predictions" and "exact" of result.json. `exact`: exact
+/// posteriors are those of the priors in use.
+nlohmann::json describe_results(const ExperimentData& data, const Predictions& predictions,
+                                bool exact);
+
+/// The scores of a result as tables for a terminal.
 void print_scores(std::ostream& out, const nlohmann::json& result);
+/// How its training went: members that diverged, and times.
+void print_training(std::ostream& out, const nlohmann::json& result);
 
 }  // namespace sturnus::app

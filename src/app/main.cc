@@ -98,6 +98,23 @@ int main(int argc, char** argv) {
   posterior->add_option("--keep", posterior_request.keep, "Folder for the page and its JSON");
   posterior->callback([&] { run_posterior(std::cout, std::cerr, posterior_request); });
 
+  CLI::App* vi = program.add_subcommand("vi", "Fit a Gaussian to a posterior");
+  VariationalRequest vi_request;
+  vi->add_option("problem", vi_request.problem, "As for sample, or oscillator_network")->required();
+  vi->add_option("--family", vi_request.family, "mean_field (default) or full_rank");
+  vi->add_option("--divergence", vi_request.divergence,
+                 "Of oscillator_network: exact (default) or published, with its slip");
+  vi->add_option("--iterations", vi_request.iterations,
+                 "Steps of the optimiser (default: 10000, of the network 20000)");
+  vi->add_option("--draws", vi_request.draws,
+                 "Of the Gaussian at the end (default: 4000, of the network 100)");
+  vi->add_option("--seed", vi_request.seed, "For start, steps and draws");
+  vi->add_option("--run", vi_request.run, "Which of the published data sets, 0 to 4");
+  vi->add_option("--device", vi_request.device, "cpu, cuda:1, ...");
+  vi->add_option("--out", vi_request.out, "Folder for result.json and the draws");
+  vi->add_flag("--resume", vi_request.resume, "Go on with a fit that was interrupted");
+  vi->callback([&] { fit_problem(std::cout, std::cerr, vi_request); });
+
   CLI::App* devices = program.add_subcommand("devices", "List the devices");
   std::string platform;
   devices->add_option("--platform", platform, "cpu, cuda, tpu, ... (default: all that are here)");

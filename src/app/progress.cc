@@ -4,8 +4,9 @@
 
 #include <cmath>
 #include <csignal>
-#include <cstdio>
 #include <iostream>
+
+#include "src/app/table.h"
 
 namespace sturnus::app {
 namespace {
@@ -15,12 +16,6 @@ volatile std::sig_atomic_t interrupt_noted = 0;
 extern "C" void note_interrupt(int) {
   interrupt_noted = 1;
   std::signal(SIGINT, SIG_DFL);
-}
-
-std::string text(const char* format, double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof(buffer), format, value);
-  return buffer;
 }
 
 std::string duration(double seconds) {
@@ -33,20 +28,15 @@ std::string duration(double seconds) {
 
 }  // namespace
 
-std::string progress_line(const TrainingLog& log, std::int64_t iterations,
-                          const std::vector<std::string>& parameters,
-                          double iterations_per_second) {
+std::string describe(const TrainingLog& log, const std::vector<std::string>& parameters) {
   const TrainingRecord& now = log.records.back();
-  std::string line = std::to_string(now.iteration) + "/" + std::to_string(iterations);
-  if (iterations_per_second > 0) {
-    double left = static_cast<double>(iterations - now.iteration) / iterations_per_second;
-    line += text("  %.0f it/s", iterations_per_second) + "  " + duration(left) + " left";
-  }
-  line += text("  data %.3g", now.data) + text(" residual %.2g", now.residual) +
-          text(" prior %.2g", now.prior) + text(" repulsion %.3g", now.repulsion);
+  std::string line = formatted("data %.3g", now.data) + formatted(" residual %.2g", now.residual) +
+                     formatted(" prior %.2g", now.prior) +
+                     formatted(" repulsion %.3g", now.repulsion);
   for (std::size_t p = 0; p < parameters.size(); p++) {
     MeanSd lambda = lambda_moments(now, p, parameters.size());
-    line += "  " + parameters[p] + text(" %.3g", lambda.mean) + text(" ± %.2g", lambda.sd);
+    line +=
+        "  " + parameters[p] + formatted(" %.3g", lambda.mean) + formatted(" ± %.2g", lambda.sd);
   }
   if (!log.divergences.empty()) {
     line += "  " + std::to_string(log.divergences.size()) + " diverged";
@@ -54,29 +44,29 @@ std::string progress_line(const TrainingLog& log, std::int64_t iterations,
   return line;
 }
 
-Progress::Progress(std::ostream& out, std::string title, std::int64_t iterations,
-                   std::vector<std::string> parameters)
+Progress::Progress(std::ostream& out, std::string title, std::int64_t iterations)
     : out_(out),
       title_(std::move(title)),
       iterations_(iterations),
-      parameters_(std::move(parameters)),
       terminal_(&out == &std::cerr && isatty(STDERR_FILENO) != 0) {}
 
-void Progress::show(const TrainingLog& log) {
-  const TrainingRecord& now = log.records.back();
+void Progress::show(std::int64_t iteration, double seconds, const std::string& said) {
   auto time = Clock::now();
   double wait = terminal_ ? 0.1 : 10;
   bool due = std::chrono::duration<double>(time - last_shown_).count() > wait;
-  if (!due && now.iteration < iterations_) return;
+  if (!due && iteration < iterations_) return;
   last_shown_ = time;
-  double rate = 0;
+  std::string line =
+      title_ + "  " + std::to_string(iteration) + "/" + std::to_string(iterations_) + "  ";
   if (start_seconds_ < 0) {
-    start_seconds_ = log.seconds;
-    start_iteration_ = now.iteration;
+    start_seconds_ = seconds;
+    start_iteration_ = iteration;
   } else {
-    rate = static_cast<double>(now.iteration - start_iteration_) / (log.seconds - start_seconds_);
+    double rate = static_cast<double>(iteration - start_iteration_) / (seconds - start_seconds_);
+    double left = static_cast<double>(iterations_ - iteration) / rate;
+    line += formatted("%.0f it/s", rate) + "  " + duration(left) + " left  ";
   }
-  std::string line = title_ + "  " + progress_line(log, iterations_, parameters_, rate);
+  line += said;
   if (terminal_) {
     out_ << "\r\x1b[K" << line << std::flush;
   } else {

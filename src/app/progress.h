@@ -1,4 +1,4 @@
-// One line that tells how a training goes, and Ctrl-C that ends it well.
+// One line that tells how long work goes, and Ctrl-C that ends it well.
 #pragma once
 
 #include <sturnus/inference/training.h>
@@ -10,16 +10,16 @@
 
 namespace sturnus::app {
 
-/// "4500/15000  712 it/s  15 s left  data 0.0123 ...  omega 1.01 ± 0.03"
-std::string progress_line(const TrainingLog& log, std::int64_t iterations,
-                          const std::vector<std::string>& parameters, double iterations_per_second);
+/// What a training says of itself: "data 0.0123 ...  omega 1.01 ± 0.03"
+std::string describe(const TrainingLog& log, const std::vector<std::string>& parameters);
 
-/// Shows progress on a terminal by rewriting one line; elsewhere a line now and then.
+/// Shows progress on a terminal by rewriting one line; elsewhere a line now and then:
+/// "title  4500/15000  712 it/s  15 s left  what is said".
 class Progress {
  public:
-  Progress(std::ostream& out, std::string title, std::int64_t iterations,
-           std::vector<std::string> parameters);
-  void show(const TrainingLog& log);
+  Progress(std::ostream& out, std::string title, std::int64_t iterations);
+  /// After so many iterations, which took so many seconds.
+  void show(std::int64_t iteration, double seconds, const std::string& said);
   void finish();
 
  private:
@@ -27,7 +27,6 @@ class Progress {
   std::ostream& out_;
   std::string title_;
   std::int64_t iterations_;
-  std::vector<std::string> parameters_;
   bool terminal_;
   Clock::time_point last_shown_ = {};
   double start_seconds_ = -1;

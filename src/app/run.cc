@@ -76,6 +76,7 @@ void run_experiment(std::ostream& out, std::ostream& progress, const RunRequest&
   }
   nlohmann::json result = run(config, {folder, request.resume}, progress, against);
   print_scores(out, result);
+  print_training(out, result);
   if (!result.at("finished").get<bool>()) {
     out << "\nInterrupted at iteration " << result["history"]["iteration"].back()
         << "; the scores are those of that moment. Go on with --resume.\n";

@@ -81,9 +81,10 @@ const std::vector<SampledProblem>& sampled_problems() {
 }
 
 const SampledProblem& sampled_problem(const std::string& command, const std::string& name,
-                                      std::optional<int> run) {
+                                      std::optional<int> run,
+                                      const std::vector<SampledProblem>& problems) {
   const SampledProblem& problem =
-      one_named(command, "problem", name, sampled_problems(), &SampledProblem::name);
+      one_named(command, "problem", name, problems, &SampledProblem::name);
   if (!problem.has_runs && run) {
     refuse(command, problem.name + " has one data set, but run " + std::to_string(*run) +
                         " is asked for. Leave --run out");

@@ -23,7 +23,8 @@ const std::vector<SampledProblem>& sampled_problems();
 
 /// The problem of that name. Throws Error, in the name of `command`, when there is none, or when it
 /// has no such run.
-const SampledProblem& sampled_problem(const std::string& command, const std::string& name,
-                                      std::optional<int> run);
+const SampledProblem& sampled_problem(
+    const std::string& command, const std::string& name, std::optional<int> run,
+    const std::vector<SampledProblem>& problems = sampled_problems());
 
 }  // namespace sturnus::app

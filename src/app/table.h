@@ -17,6 +17,9 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+/// A number by a format of printf.
+std::string formatted(const char* format, double value);
+
 /// 1536 -> "1.5 KiB".
 std::string bytes_text(double bytes);
 

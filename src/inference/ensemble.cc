@@ -34,22 +34,6 @@ Array everywhere(const F& f, const Member& members, const Array& points, bool pe
 
 Array rows(const Array& x) { return x.rank() == 2 ? x : reshape(x, {x.shape()[0], -1}); }
 
-void fill_from_problem(const Problem& problem, EnsembleOptions& options) {
-  Network& network = options.network;
-  network.inputs = problem.inputs();
-  network.outputs = problem.outputs();
-  if (network.input_low.empty()) {
-    network.input_low = problem.low;
-    network.input_high = problem.high;
-  }
-  if (!network.output_range) {
-    auto [low, high] = std::minmax_element(problem.data.y.begin(), problem.data.y.end());
-    // A single measurement has no range of its own.
-    double margin = *low < *high ? 0 : std::max(problem.noise_sd, std::abs(*low));
-    network.output_range = {*low - margin, *high + margin};
-  }
-}
-
 void check(const EnsembleOptions& options, const Problem& problem) {
   if (options.members < 1) {
     throw Error("Ensemble: " + std::to_string(options.members) + " members. Give at least 1");
@@ -83,6 +67,22 @@ void check(const EnsembleOptions& options, const Problem& problem) {
 }
 
 }  // namespace
+
+Network network_for(const Problem& problem, Network network) {
+  network.inputs = problem.inputs();
+  network.outputs = problem.outputs();
+  if (network.input_low.empty()) {
+    network.input_low = problem.low;
+    network.input_high = problem.high;
+  }
+  if (!network.output_range) {
+    auto [low, high] = std::minmax_element(problem.data.y.begin(), problem.data.y.end());
+    // A single measurement has no range of its own.
+    double margin = *low < *high ? 0 : std::max(problem.noise_sd, std::abs(*low));
+    network.output_range = {*low - margin, *high + margin};
+  }
+  return network;
+}
 
 struct Ensemble::Implementation {
   Implementation(Problem given, EnsembleOptions chosen)
@@ -429,7 +429,7 @@ struct Ensemble::Implementation {
 
 Ensemble::Ensemble(Problem problem, EnsembleOptions options) {
   problem.check();
-  fill_from_problem(problem, options);
+  options.network = network_for(problem, options.network);
   check(options, problem);
   implementation_ = std::make_shared<const Implementation>(std::move(problem), std::move(options));
 }

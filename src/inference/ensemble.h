@@ -24,11 +24,13 @@
 
 namespace sturnus {
 
+/// The network with inputs, outputs and unset scales taken from the problem: inputs range over the
+/// domain, outputs from the smallest to the largest measurement, as published.
+Network network_for(const Problem& problem, Network network);
+
 struct EnsembleOptions {
   std::int64_t members = 25;
-  /// Inputs, outputs and unset scales are taken from the problem: inputs range over the domain,
-  /// outputs from the smallest to the largest measurement, as published.
-  Network network = {};
+  Network network = {};  ///< Completed by network_for.
   Collocation collocation = {};
   Optimizer optimizer = {};
   Schedule residual_weight = 1;

@@ -3,6 +3,7 @@
 #include <sturnus/functional/grad.h>
 #include <sturnus/functional/jit.h>
 #include <sturnus/functional/vmap.h>
+#include <sturnus/inference/lbfgs.h>
 #include <sturnus/inference/variational.h>
 #include <sturnus/ops/activation.h>
 #include <sturnus/ops/arithmetic.h>
@@ -10,6 +11,7 @@
 #include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
+#include <sturnus/ops/take.h>
 #include <sturnus/ops/transcendental.h>
 #include <sturnus/runtime/error.h>
 
@@ -37,6 +39,10 @@ void check(const Target& target, const VariationalOptions& options) {
   require(options.dtype == DType::f32 || options.dtype == DType::f64,
           "element type " + std::string(name_of(options.dtype)) + ". Use f32 or f64");
   options.optimizer.check();
+  require(!options.units || options.units->shape() == Shape{target.size},
+          "the units are " + (options.units ? options.units->type().str() : "") +
+              ", but there are " + std::to_string(target.size) + " free numbers. Give " +
+              ArrayType{options.dtype, {target.size}}.str());
   if (!options.start) return;
   const Gaussian& start = *options.start;
   Shape vector = {target.size}, matrix = {target.size, target.size};
@@ -76,7 +82,7 @@ struct VariationalFit::Implementation {
   Implementation(Target given, VariationalOptions chosen, VariationalLoss wanted)
       : target(std::move(given)), options(std::move(chosen)), loss(std::move(wanted)) {
     log_density = [this](const Array& x) { return convert(target.log_density(x), options.dtype); };
-    if (!loss) loss = path_negative_elbo(log_density);
+    if (!loss) loss = negative_elbo(log_density);
   }
 
   const Target target;
@@ -84,13 +90,18 @@ struct VariationalFit::Implementation {
   VariationalLoss loss;
   LogDensity log_density;
 
+  Array units() const {
+    return options.units ? convert(*options.units, options.dtype)
+                         : ones({target.size}, options.dtype);
+  }
+
   Arrays start() const {
     std::int64_t size = target.size;
     Gaussian q = options.start.value_or(
         Gaussian{zeros({size}, options.dtype), full({size}, 0.1, options.dtype)});
     Array factor = convert(q.factor, options.dtype);
     Array sd = factor.rank() == 2 ? diagonal(factor) : factor;
-    Arrays parameters = {convert(q.mean, options.dtype), inverse_softplus(sd)};
+    Arrays parameters = {convert(q.mean, options.dtype) / units(), inverse_softplus(sd / units())};
     if (options.family == GaussianFamily::full_rank) {
       parameters.push_back(factor.rank() == 2 ? tril(factor / expand_dims(sd, 1), -1)
                                               : zeros({size, size}, options.dtype));
@@ -100,16 +111,19 @@ struct VariationalFit::Implementation {
   }
 
   Gaussian gaussian(const Arrays& parameters) const {
-    Array sd = softplus(first(parameters[1]));
-    if (options.family == GaussianFamily::mean_field) return {first(parameters[0]), sd};
+    Array mean = units() * first(parameters[0]), sd = units() * softplus(first(parameters[1]));
+    if (options.family == GaussianFamily::mean_field) return {mean, sd};
     Array unit = eye(target.size, options.dtype) + tril(first(parameters[2]), -1);
-    return {first(parameters[0]), expand_dims(sd, 1) * unit};
+    return {mean, expand_dims(sd, 1) * unit};
   }
 
-  Array estimate(const Arrays& parameters, const Key& key, std::int64_t draws,
-                 const Array& iteration) const {
+  /// Standard normal numbers.
+  Array noise(const Key& key, std::int64_t draws) const {
+    return normal(key, {draws, target.size}, options.dtype);
+  }
+
+  Array estimate(const Arrays& parameters, const Array& z, const Array& iteration) const {
     Gaussian q = gaussian(parameters);
-    Array z = normal(key, {draws, target.size}, options.dtype);
     return convert(loss(q, transported(q, z), iteration), options.dtype);
   }
 
@@ -128,12 +142,11 @@ struct VariationalFit::Implementation {
     OptimizerState optimizer;
     Array iteration, skipped;
     Array total;  // of the losses that are finite
+    Array z;      // of the next iteration: drawn once here, not anew by all that use it
   };
 
   Loop step(const Loop& s, const Key& key) const {
-    auto objective = [&](const Arrays& p) {
-      return estimate(p, fold_in(key, s.iteration), options.draws, s.iteration);
-    };
+    auto objective = [&](const Arrays& p) { return estimate(p, s.z, s.iteration); };
     auto [value, gradient] = value_and_grad(objective)(s.parameters);
     Array finite = is_finite(value);
     for (const Array& g : gradient) finite = finite & all(is_finite(g));
@@ -142,14 +155,19 @@ struct VariationalFit::Implementation {
     auto choose = [&](const auto& yes, const auto& no) {
       return tree_map([&](const Array& a, const Array& b) { return where(finite, a, b); }, yes, no);
     };
-    return {choose(moved.parameters, s.parameters), choose(moved.state, s.optimizer),
-            s.iteration + 1, s.skipped + convert(!finite, DType::i32),
-            s.total + where(finite, value, 0.0)};
+    return {choose(moved.parameters, s.parameters),
+            choose(moved.state, s.optimizer),
+            s.iteration + 1,
+            s.skipped + convert(!finite, DType::i32),
+            s.total + where(finite, value, 0.0),
+            noise(fold_in(key, s.iteration + 1), options.draws)};
   }
 
   VariationalState advance(const VariationalState& state, const Array& iterations) const {
-    Loop start = {state.parameters, state.optimizer, state.iteration, state.skipped,
-                  Array(0.0, options.dtype)};
+    Loop start = {
+        state.parameters,          state.optimizer,
+        state.iteration,           state.skipped,
+        Array(0.0, options.dtype), noise(fold_in(state.key, state.iteration), options.draws)};
     auto body = [&](const Array&, const Loop& s) { return step(s, state.key); };
     Loop end = fori_loop(Array(0), iterations, body, start);
     Array counted = iterations - (end.skipped - state.skipped);
@@ -160,9 +178,9 @@ struct VariationalFit::Implementation {
   struct FreeDraws {
     Array values, log_density, log_weights;
   };
-  FreeDraws draw(const Arrays& parameters, const Key& key, std::int64_t count) const {
+  FreeDraws draw(const Arrays& parameters, const Array& z) const {
     Gaussian q = gaussian(parameters);
-    Array free = transported(q, normal(key, {count, target.size}, options.dtype));
+    Array free = transported(q, z);
     Array density = vmap(log_density)(free);
     return {vmap(target.parameters)(free), density, density - sturnus::log_density(q, free)};
   }
@@ -213,8 +231,9 @@ VariationalDraws VariationalFit::draw(const VariationalState& state, std::int64_
     throw Error("VariationalFit::draw: " + std::to_string(count) + " draws. Give at least 1");
   }
   const Implementation& self = *implementation_;
-  auto drawn = jit([&](const Arrays& p) { return self.draw(p, self.key_for(1), count); },
-                   {.device = self.options.device})(state.parameters);
+  auto draw = [&](const Arrays& p, const Array& z) { return self.draw(p, z); };
+  auto drawn = jit(draw, {.device = self.options.device})(state.parameters,
+                                                          self.noise(self.key_for(1), count));
   VariationalDraws result;
   result.draws.names = self.target.names;
   result.draws.values = expand_dims(drawn.values, 0);
@@ -225,16 +244,39 @@ VariationalDraws VariationalFit::draw(const VariationalState& state, std::int64_
 
 Array VariationalFit::loss(const VariationalState& state, std::int64_t draws) const {
   const Implementation& self = *implementation_;
-  auto estimate = [&](const Arrays& p, const Array& iteration) {
-    return self.estimate(p, self.key_for(2), draws, iteration);
+  auto estimate = [&](const Arrays& p, const Array& z, const Array& iteration) {
+    return self.estimate(p, z, iteration);
   };
-  return jit(estimate, {.device = self.options.device})(state.parameters, state.iteration);
+  return jit(estimate, {.device = self.options.device})(
+      state.parameters, self.noise(self.key_for(2), draws), state.iteration);
 }
 
 Lowered VariationalFit::lower() const {
   const Implementation& self = *implementation_;
   VariationalState like = eval_shape([&] { return self.init(self.key_for(0)); });
   return self.advance_program.lower(like, Array(1));
+}
+
+Gaussian start_at_mode(const Target& target, const Array& from, std::int64_t steps) {
+  if (from.rank() != 2 || from.shape()[1] != target.size) {
+    throw ShapeError("start_at_mode: the places are " + from.type().str() + ", but there are " +
+                     std::to_string(target.size) + " free numbers. Give [places, " +
+                     std::to_string(target.size) + "]");
+  }
+  return jit([&](const Array& places) {
+    Lbfgs lbfgs;
+    auto height = [&](const Array& x) { return -vmap(target.log_density)(x); };
+    auto climb = [&](const Array&, const Lbfgs::State& s) { return lbfgs.step(height, s); };
+    Lbfgs::State end = fori_loop(Array(0), Array(steps), climb, lbfgs.init(height, places));
+    Array value = where(is_finite(end.value), end.value, std::numeric_limits<double>::max());
+    Array mode = take(end.x, argmin(value));
+    // By central differences of the slope: not every density has a second derivative.
+    const double reach = 1e-4;
+    Array moves = reach * eye(target.size, mode.dtype());
+    auto slopes = [&](const Array& x) { return diagonal(vmap(grad(target.log_density))(x)); };
+    Array curvature = (slopes(mode - moves) - slopes(mode + moves)) / (2 * reach);
+    return Gaussian{mode, 1.0 / sqrt(maximum(nan_to(curvature, 1.0), 1.0))};
+  })(from);
 }
 
 void advance_in_chunks(const VariationalFit& fit, VariationalState& state, VariationalLog& log,

@@ -34,7 +34,8 @@ using VariationalLoss =
 /// E_q[-log density] - entropy(q), the latter in closed form.
 VariationalLoss negative_elbo(LogDensity log_density);
 /// The same as E_q[log q - log density], where the parameters of q are constants in log q (G.
-/// Roeder et al., 2017). If q can become the density itself, the noise vanishes on the way there.
+/// Roeder et al., 2017). If q can become the density itself, the noise vanishes on the way there;
+/// while q is much narrower than the density, there is more noise than in negative_elbo.
 VariationalLoss path_negative_elbo(LogDensity log_density);
 /// E_q[-log likelihood] + KL(q || prior), the latter in closed form.
 VariationalLoss likelihood_and_divergence(LogDensity log_likelihood, Gaussian prior);
@@ -46,14 +47,18 @@ struct VariationalOptions {
   std::uint64_t seed = 0;
   /// Where q begins; without it around 0 with standard deviation 0.1.
   std::optional<Gaussian> start = {};
+  /// In what the optimiser's steps are measured, [size]: best near the standard deviations of the
+  /// posterior. Without it 1.
+  std::optional<Array> units = {};
   DType dtype = DType::f64;
   std::optional<Device> device = {};
 };
 
 /// A fit between two iterations. A tree: it can be flattened, saved, sent to a device.
 struct VariationalState {
-  /// With an axis of 1 in front, as optimisers want it: mean; softplus^-1 of standard deviations s;
-  /// for full rank a matrix U. L = diag(s) (1 + the part of U below its diagonal).
+  /// With an axis of 1 in front, as optimisers want it, and in the options' units: mean;
+  /// softplus^-1 of standard deviations s; for full rank a matrix U. L = diag(s) (1 + the part of U
+  /// below its diagonal).
   Arrays parameters;
   OptimizerState optimizer;
   Array iteration;  // i32: how many are done
@@ -70,8 +75,8 @@ struct VariationalDraws {
 
 class VariationalFit {
  public:
-  /// Fits the target's density; without a loss the path_negative_elbo of it. Throws Error for
-  /// settings that make no sense.
+  /// Fits the target's density; without a loss its negative_elbo. Throws Error for settings that
+  /// make no sense.
   VariationalFit(Target target, VariationalOptions options, VariationalLoss loss = {});
 
   const Target& target() const;
@@ -96,6 +101,12 @@ class VariationalFit {
   struct Implementation;
   std::shared_ptr<const Implementation> implementation_;
 };
+
+/// Where to begin: of the places that L-BFGS climbs to from each row of `from`, [places, size], the
+/// one of highest density, with independent numbers as wide as the curvature there says and at most
+/// 1: L_ii = 1 / sqrt(-d^2 log density / dx_i^2). Good units, too. Throws ShapeError for another
+/// shape.
+Gaussian start_at_mode(const Target& target, const Array& from, std::int64_t steps = 200);
 
 struct VariationalRecord {
   std::int64_t iteration = 0;

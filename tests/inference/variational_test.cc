@@ -12,6 +12,7 @@
 #include <sturnus/ops/transcendental.h>
 #include <sturnus/ops/triangular.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -47,8 +48,10 @@ Doubles precisions() {
 }
 
 TEST(VariationalFit, FullRankBecomesAGaussianTarget) {
-  VariationalFit fit(correlated(), {.family = GaussianFamily::full_rank,
-                                    .optimizer = falling_rate(0.05, 1e-3, 4000)});
+  Model<Vector> model = correlated();
+  VariationalFit fit(
+      model, {.family = GaussianFamily::full_rank, .optimizer = falling_rate(0.05, 1e-3, 4000)},
+      path_negative_elbo(model.log_density));
   VariationalState state = fit.advance(fit.advance(fit.init(), 3990), 10);
   Gaussian q = fit.gaussian(state);
   Doubles mean = doubles(q.mean), found = doubles(covariance(q)), exact = test_covariance(size);
@@ -112,7 +115,8 @@ TEST(VariationalFit, TheBoundIsTheEvidenceWhereItCanBe) {
         return normal_log_density(l.level, 0.0, prior_sd) + log_likelihood(l.level);
       },
       Level{0.0});
-  VariationalFit fit(model, {.optimizer = falling_rate(0.05, 1e-4, 3000)});
+  VariationalFit fit(model, {.optimizer = falling_rate(0.05, 1e-4, 3000)},
+                     path_negative_elbo(model.log_density));
   VariationalState state = fit.advance(fit.init(), 3000);
   expect_posterior(fit.gaussian(state), 1e-6);
   EXPECT_NEAR(-fit.loss(state, 10).item<double>(), log_evidence(), 1e-8);
@@ -238,7 +242,8 @@ TEST(VariationalFit, DrawsParametersInTheirOwnSpace) {
                sum(normal_log_density(s.rest[0], 0.0, 1.0));
       },
       Scale{1.0, {zeros({2})}}, {{".scale", Bijection::positive()}});
-  VariationalFit fit(model, {.optimizer = falling_rate(0.05, 1e-3, 2000)});
+  VariationalFit fit(model, {.optimizer = falling_rate(0.05, 1e-3, 2000)},
+                     path_negative_elbo(model.log_density));
   VariationalState state = fit.advance(fit.init(), 2000);
   ChainDraws draws = chain_draws({fit.draw(state, 4000).draws});
   ASSERT_EQ(draws.parameters.size(), 2);
@@ -275,6 +280,38 @@ TEST(VariationalFit, LeavesOutWhatIsNotFinite) {
   EXPECT_NEAR(doubles(hopeless.gaussian(stuck).mean)[0], 0.3, 1e-15);
 }
 
+TEST(StartAtMode, HasTheCurvatureOfTheHighestMode) {
+  Gaussian start = start_at_mode(correlated(), device_array(random_numbers(6, 1, 5), {2, size}));
+  Doubles mean = doubles(start.mean), sd = doubles(start.factor), precision = precisions();
+  for (std::size_t i = 0; i < mean.size(); i++) {
+    EXPECT_NEAR(mean[i], i, 1e-6);
+    EXPECT_NEAR(sd[i], std::min(1.0, 1 / std::sqrt(precision[i])), 1e-6);
+  }
+  Model<Level> two_modes(
+      [](const Level& l) {
+        return log(0.2 * exp(normal_log_density(l.level, -3.0, 0.1)) +
+                   0.8 * exp(normal_log_density(l.level, 3.0, 0.2)));
+      },
+      Level{0.0});
+  Gaussian highest = start_at_mode(two_modes, device_array({-3.2, 2.5}, {2, 1}));
+  EXPECT_NEAR(doubles(highest.mean)[0], 3, 1e-6);
+  EXPECT_NEAR(doubles(highest.factor)[0], 0.2, 1e-5);
+  EXPECT_THROW(start_at_mode(two_modes, device_array({1, 2}, {1, 2})), ShapeError);
+}
+
+// In units of 1000 all steps are 1000 times as long.
+TEST(VariationalFit, TakesStepsInItsUnits) {
+  Model<Level> wide([](const Level& l) { return normal_log_density(l.level, 5000.0, 1000.0); },
+                    Level{0.0});
+  VariationalOptions options = {.optimizer = falling_rate(0.05, 1e-3, 2000),
+                                .units = device_array({1000}, {1})};
+  VariationalFit fit(wide, options);
+  EXPECT_NEAR(doubles(fit.gaussian(fit.init()).factor)[0], 0.1, 1e-12);
+  Gaussian q = fit.gaussian(fit.advance(fit.init(), 2000));
+  EXPECT_NEAR(doubles(q.mean)[0], 5000, 30);
+  EXPECT_NEAR(doubles(q.factor)[0], 1000, 30);
+}
+
 TEST(WeightEfficiency, IsTheFractionThatCounts) {
   EXPECT_DOUBLE_EQ(weight_efficiency(device_array({-900, -900, -900, -900}, {4})), 1);
   EXPECT_NEAR(weight_efficiency(device_array({0, -900, -900, -900}, {4})), 0.25, 1e-12);
@@ -298,6 +335,8 @@ TEST(VariationalFit, SaysWhatIsWrong) {
   EXPECT_EQ(message({.start = Gaussian{two, two}}),
             "VariationalFit: the start has a mean f64[2] and a factor f64[2], but there are 3 free "
             "numbers. Give f64[3] for both");
+  EXPECT_EQ(message({.units = two}),
+            "VariationalFit: the units are f64[2], but there are 3 free numbers. Give f64[3]");
   Array nine = eye(3, DType::f64);
   EXPECT_EQ(message({.start = Gaussian{three, nine}}),
             "VariationalFit: the start has a mean f64[3] and a factor f64[3,3], but there are 3 "

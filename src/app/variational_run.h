@@ -1,0 +1,49 @@
+// A variational fit from its first iteration to its last, with everything that happens to it.
+#pragma once
+
+#include <sturnus/inference/variational.h>
+
+#include <filesystem>
+#include <iosfwd>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "src/app/commands.h"
+#include "src/app/kept_work.h"
+
+namespace sturnus::app {
+
+struct Fitted {
+  VariationalState state;
+  VariationalLog log;
+  bool finished = true;
+  double compile_seconds = 0;
+  std::int64_t resumed_at = 0;
+};
+
+/// <folder>/fit.part.
+KeptWork kept_fit(const RunPlaces& places, const nlohmann::json& settings);
+
+/// Fits in chunks, with a line of progress. When it is interrupted it is kept, and the result is
+/// not `finished`. Throws Error when an unfinished fit is kept there and `resume` is not asked for,
+/// or when it belongs to other settings.
+Fitted run_fit(const VariationalFit& fit, const std::string& title, std::int64_t iterations,
+               const KeptWork& kept, std::ostream& progress);
+
+/// The entries "finished", "history" and "timing" of result.json.
+nlohmann::json describe(const Fitted& fitted);
+
+/// What makes a fit doubtful, with what to do: iterations that were not finite, a bound that still
+/// rises.
+std::vector<std::string> warnings(const VariationalLog& log);
+
+/// Warnings, whether the fit was interrupted, and times.
+void print_end(std::ostream& out, const Fitted& fitted, const std::vector<std::string>& warned);
+
+/// Where the files of a request go.
+std::filesystem::path folder_of(const VariationalRequest& request);
+/// `value`. Throws Error, naming the option --<what>, when it is smaller.
+std::int64_t at_least(const std::string& what, std::int64_t value, std::int64_t smallest);
+
+}  // namespace sturnus::app

@@ -1,0 +1,117 @@
+#include <sturnus/functional/doubles.h>
+#include <sturnus/inference/chain_draws.h>
+#include <sturnus/inference/inference_data.h>
+#include <sturnus/inference/posteriors.h>
+#include <sturnus/inference/summary.h>
+#include <sturnus/inference/variational.h>
+#include <sturnus/runtime/client.h>
+#include <sturnus/runtime/error.h>
+#include <sturnus/runtime/files.h>
+
+#include <ostream>
+#include <utility>
+
+#include "src/app/commands.h"
+#include "src/app/experiment_run.h"
+#include "src/app/json_reader.h"
+#include "src/app/sampled_problems.h"
+#include "src/app/table.h"
+#include "src/app/variational_run.h"
+#include "src/app/vi_network.h"
+
+namespace sturnus::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// Places from which modes are looked for.
+constexpr std::int64_t climbers = 8;
+/// Weights this uneven say that the Gaussian is another distribution than the posterior.
+constexpr double low_efficiency = 0.1;
+
+GaussianFamily family_of(const VariationalRequest& request) {
+  using Choice = std::pair<std::string, GaussianFamily>;
+  const std::vector<Choice> families = {{"mean_field", GaussianFamily::mean_field},
+                                        {"full_rank", GaussianFamily::full_rank}};
+  return one_named("vi", "family", request.family, families, &Choice::first).second;
+}
+
+void print_summary(std::ostream& out, const std::vector<ParameterSummary>& rows) {
+  Table table({"parameter", "mean", "sd", "5 %", "50 %", "95 %"});
+  for (const ParameterSummary& row : rows) {
+    auto number = [](double value) { return formatted("%.4g", value); };
+    table.add({row.name, number(row.mean), number(row.sd), number(row.q05), number(row.q50),
+               number(row.q95)});
+  }
+  table.print(out);
+}
+
+}  // namespace
+
+void fit_problem(std::ostream& out, std::ostream& progress, const VariationalRequest& request) {
+  std::vector<SampledProblem> problems = sampled_problems();
+  problems.push_back({network_problem, {}});
+  const SampledProblem& problem = sampled_problem("vi", request.problem, request.run, problems);
+  if (problem.name == network_problem) return fit_network(out, progress, request);
+  if (request.divergence != "exact") {
+    refuse("vi", "the divergence " + request.divergence + " is for " + network_problem +
+                     " alone, but the problem is " + problem.name + ". Leave --divergence out");
+  }
+  GaussianFamily family = family_of(request);
+  std::int64_t iterations = at_least("iterations", request.iterations.value_or(10000), 1);
+  std::int64_t draws = at_least("draws", request.draws.value_or(4000), 4);
+  select_device(request.device);
+  Target target = problem.target(request.run.value_or(0));
+  Gaussian start = start_at_mode(target, promising_starts(target, climbers, request.seed));
+  VariationalFit fit(target,
+                     {.family = family,
+                      .optimizer = {.rate = Schedule::cosine(0.05, 5e-4, 0, iterations)},
+                      .seed = request.seed,
+                      .start = start,
+                      .units = start.factor},
+                     path_negative_elbo(target.log_density));
+  json settings = {{"problem", request.problem},
+                   {"run", request.run.value_or(0)},
+                   {"method", "variational"},
+                   {"family", request.family},
+                   {"iterations", iterations},
+                   {"draws_per_iteration", fit.options().draws},
+                   {"draws", draws},
+                   {"seed", request.seed}};
+  fs::path folder = folder_of(request);
+  KeptWork kept = kept_fit({folder, request.resume}, settings);
+  Fitted fitted = run_fit(fit, problem.name + " " + request.family, iterations, kept, progress);
+
+  VariationalDraws drawn = fit.draw(fitted.state, draws);
+  ChainDraws chain = chain_draws({drawn.draws});
+  std::vector<ParameterSummary> rows = summarize(chain);
+  double elbo = -to_doubles(fit.loss(fitted.state, draws))[0];
+  double efficiency = weight_efficiency(drawn.log_weights);
+  std::vector<std::string> warned = warnings(fitted.log);
+  if (!(efficiency >= low_efficiency)) {
+    warned.push_back(
+        "The Gaussian is not the posterior: weighted by what the posterior says of them, " +
+        std::to_string(draws) + " draws count for " +
+        formatted("%.0f", efficiency * static_cast<double>(draws)) +
+        ". Compare with the chains of `sturnus sample " + problem.name + "`.");
+  }
+  json result = {{"sturnus", describe_program()},
+                 {"device", default_device().description().text},
+                 {"settings", settings},
+                 {"draws", draws},
+                 {"summary", describe_summary(rows)},
+                 {"elbo", elbo},
+                 {"weight_efficiency", efficiency},
+                 {"warnings", warned}};
+  result.update(describe(fitted));
+
+  print_summary(out, rows);
+  print_end(out, fitted, warned);
+  write_file(folder / "result.json", result.dump() + "\n");
+  write_inference_data(folder / "draws.nc", inference_data(chain));
+  if (fitted.finished) kept.remove();
+  out << (folder / "result.json").string() << '\n' << (folder / "draws.nc").string() << '\n';
+}
+
+}  // namespace sturnus::app
