@@ -48,7 +48,8 @@ std::string header_of(const json& result) {
   for (const char* key : {"run", "seed"}) {
     if (!get(settings, key).is_null()) about.push_back(key + (" " + count(get(settings, key))));
   }
-  about.push_back(count(get(settings, "members")) + " members");
+  const char* rows = get(settings, "draws").is_null() ? "members" : "draws";
+  about.push_back(count(get(settings, rows)) + " " + rows);
   about.push_back(count(get(settings, "iterations")) + " iterations");
   return header("Sturnus · report of a run", title_of(text(settings, "experiment")), about);
 }

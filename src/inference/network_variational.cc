@@ -80,11 +80,11 @@ VariationalFit fit_of(const Misfit& misfit, const Model<Member>& model,
                       const NetworkVariationalOptions& options) {
   VariationalOptions fit = options.fit;
   auto [for_mean, for_sd] = split(fold_in(key(fit.seed), 1));
-  Member center = random_member(misfit.problem, misfit.network, for_mean);
-  Member raw_sd = random_member(misfit.problem, misfit.network, for_sd);
-  center.lambda = abs(center.lambda);
+  auto numbers = [&](const Key& k) {
+    return ravel(random_member(misfit.problem, misfit.network, k)).first;
+  };
   fit.family = GaussianFamily::mean_field;
-  fit.start = Gaussian{ravel(center).first, softplus(ravel(raw_sd).first)};
+  fit.start = Gaussian{numbers(for_mean), softplus(numbers(for_sd))};
 
   Gaussian prior = {zeros({model.size}, fit.dtype),
                     full({model.size}, options.prior_sd, fit.dtype)};

@@ -37,9 +37,8 @@ NetworkVariationalOptions published_network_variational();
 class NetworkVariational {
  public:
   /// Means and softplus^-1 of standard deviations start as the weights of a network do, those of
-  /// the equation's parameters uniformly in (-1, 1), the means without their signs: the published
-  /// start, but for these, which would lead half of the fits to an oscillator's mirror image
-  /// -omega, -zeta. Throws Error for a problem or settings that make no sense.
+  /// the equation's parameters uniformly in (-1, 1). Throws Error for a problem or settings that
+  /// make no sense.
   NetworkVariational(const Problem& problem, const NetworkVariationalOptions& options);
 
   /// Its `elbo` is minus the loss; the target's density is that of data and equation alone.

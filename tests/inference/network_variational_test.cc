@@ -25,9 +25,6 @@ TEST(NetworkVariational, HasThePublishedSettings) {
     double raw = std::log(std::expm1(sd[i]));
     EXPECT_LE(std::abs(raw), reach + 1e-5) << i;
   }
-  Doubles mean = doubles(options.start->mean);
-  EXPECT_GT(mean[901], 0);
-  EXPECT_GT(mean[902], 0);
   NetworkVariationalOptions published = published_network_variational();
   auto weights = [&](int iteration) {
     Array at(iteration);
