@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
       ->delimiter(',');
   posterior->add_option("--particles", posterior_request.particles, "Tempered (default: 1024)");
   posterior->add_option("--walkers", posterior_request.walkers, "That go on (default: 64)");
-  posterior->add_option("--draws", posterior_request.draws, "Of each walker (default: 500)");
+  posterior->add_option("--draws", posterior_request.draws, "Of each walker (default: 1000)");
   posterior->add_option("--chains", posterior_request.chains, "Of NUTS (default: 8)");
   posterior->add_option("--chain-draws", posterior_request.chain_draws, "Of each (default: 600)");
   posterior->add_option("--seed", posterior_request.seed, "For all random numbers");

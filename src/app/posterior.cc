@@ -33,15 +33,6 @@ double mean_of(const std::vector<double>& values) {
   return values.empty() ? 0 : mean_sd(values).mean;
 }
 
-json settings_of(const PosteriorRequest& request) {
-  return {{"particles", request.particles},
-          {"walkers", request.walkers},
-          {"draws", request.draws},
-          {"chains", request.chains},
-          {"chain_draws", request.chain_draws},
-          {"seed", request.seed}};
-}
-
 /// What 25 of the draws score against 5000 of them, on the average.
 json floor_of(const ChainDraws& draws, const ExperimentData& data) {
   const std::size_t members = 25, groups = 20;
@@ -67,69 +58,84 @@ json floor_of(const ChainDraws& draws, const ExperimentData& data) {
   return {{"members", members}, {"w_f", mean_of(w_f)}, {"w_lambda", mean_of(w_lambda)}};
 }
 
+SmcOptions smc_options(const PosteriorRequest& request, std::uint64_t seed) {
+  return {.particles = request.particles, .moves = 30, .seed = seed};
+}
+
+json temper(const PosteriorRequest& request, const ExperimentData& data, std::ostream& progress) {
+  auto begun = Clock::now();
+  TemperedOptions options = {.smc = smc_options(request, request.seed), .walkers = request.walkers};
+  options.walk.seed = request.seed;
+  options.walk.draws = request.draws;
+  TemperedPosterior found = tempered_lotka_volterra(data.train, data.noise_sd, options);
+  std::vector<ParameterSummary> rows = summarize(found.draws);
+  progress << summary_table(rows) << std::endl;
+  return {{"summary", describe_summary(rows)},
+          {"log_evidence", found.tempering.log_evidence},
+          {"temperatures", found.tempering.temperatures},
+          {"accept", found.tempering.accept},
+          {"walkers_accept", mean_of(to_doubles(found.accept))},
+          {"floor", floor_of(found.draws, data)},
+          {"seconds", seconds_since(begun)}};
+}
+
+/// Chains that begin at particles of another seed than those of `temper`.
+json sample_by_nuts(const PosteriorRequest& request, const ExperimentData& data,
+                    std::ostream& progress) {
+  auto begun = Clock::now();
+  Target target = lotka_volterra_model(data.train, data.noise_sd);
+  SmcResult starts =
+      smc(target, lotka_volterra_reference(), smc_options(request, request.seed + 1));
+  SamplingOptions options = {.chains = request.chains,
+                             .warmup = request.chain_draws / 2,
+                             .draws = request.chain_draws,
+                             .seed = request.seed,
+                             .metric = MetricKind::dense,
+                             .target_accept = 0.9,
+                             .max_depth = 8,
+                             .start = starts.particles(Slice{0, request.chains})};
+  ChainDraws chains = chain_draws({sample(target, options)});
+  std::vector<ParameterSummary> rows = summarize(chains);
+  progress << summary_table(rows) << std::endl;
+  return {{"summary", describe_summary(rows)},
+          {"log_evidence", starts.log_evidence},
+          {"divergent", mean_of(chains.statistics.divergent.values)},
+          {"leapfrogs", mean_of(chains.statistics.leapfrog_steps.values)},
+          {"step_size", mean_of(chains.statistics.step_size.values)},
+          {"seconds", seconds_since(begun)}};
+}
+
 /// The largest difference of means, in units of both standard errors together.
-json agreement_of(const std::vector<ParameterSummary>& one,
-                  const std::vector<ParameterSummary>& other) {
+json agreement_of(const json& one, const json& other) {
   json result = {{"errors", -1.0}, {"parameter", ""}};
-  for (std::size_t i = 0; i < one.size(); i++) {
-    double errors = std::abs(one[i].mean - other[i].mean) / std::hypot(one[i].mcse, other[i].mcse);
-    if (errors > result["errors"]) result = {{"errors", errors}, {"parameter", one[i].name}};
+  for (const auto& [name, row] : one.items()) {
+    const json& beside = other.at(name);
+    double difference = row.at("mean").get<double>() - beside.at("mean").get<double>();
+    double errors = std::abs(difference) /
+                    std::hypot(row.at("mcse").get<double>(), beside.at("mcse").get<double>());
+    if (errors > result["errors"]) result = {{"errors", errors}, {"parameter", name}};
   }
   return result;
 }
 
-json run_both(const PosteriorRequest& request, int run, std::ostream& progress) {
-  ExperimentData data = published_data(Experiment::lotka_volterra, run);
-  auto begun = Clock::now();
-  TemperedOptions options;
-  options.walkers = request.walkers;
-  options.smc.particles = request.particles;
-  options.smc.seed = options.walk.seed = request.seed;
-  options.walk.draws = request.draws;
-  TemperedPosterior tempered = tempered_lotka_volterra(data.train, data.noise_sd, options);
-  std::vector<ParameterSummary> rows = summarize(tempered.draws);
-  double tempering_s = seconds_since(begun);
-  progress << "run " << run << "  tempered in " << tempering_s << " s\n" << summary_table(rows);
+/// What a file has, if it is of these settings; what `work` gives otherwise, which is then kept.
+template <class Work>
+json kept(const fs::path& file, const json& settings, const Work& work) {
+  if (fs::exists(file)) {
+    json found = json::parse(read_file(file));
+    if (found.at("settings") == settings) return found.at("result");
+  }
+  json result = work();
+  write_file(file, json{{"settings", settings}, {"result", result}}.dump() + "\n");
+  return result;
+}
 
-  begun = Clock::now();
-  Target target = lotka_volterra_model(data.train, data.noise_sd);
-  options.smc.seed = request.seed + 1;
-  SmcResult again = smc(target, lotka_volterra_reference(), options.smc);
-  SamplingOptions nuts = {.chains = request.chains,
-                          .warmup = request.chain_draws / 2,
-                          .draws = request.chain_draws,
-                          .seed = request.seed,
-                          .metric = MetricKind::dense,
-                          .target_accept = 0.9,
-                          .max_depth = 8,
-                          .start = again.particles(Slice{0, request.chains})};
-  ChainDraws chains = chain_draws({sample(target, nuts)});
-  std::vector<ParameterSummary> nuts_rows = summarize(chains);
-  double nuts_s = seconds_since(begun);
-  progress << "run " << run << "  NUTS in " << nuts_s << " s\n"
-           << summary_table(nuts_rows) << std::endl;
-
+json truth_of(const ExperimentData& data) {
   json truth = {{"start[1]", data.train.truth[0]}, {"start[2]", data.train.truth[1]}};
   for (std::size_t i = 0; i < data.parameters.size(); i++) {
     truth[data.parameter_names[i]] = data.parameters[i];
   }
-  return {{"run", run},
-          {"truth", truth},
-          {"tempering",
-           {{"summary", describe_summary(rows)},
-            {"log_evidence", {tempered.tempering.log_evidence, again.log_evidence}},
-            {"temperatures", tempered.tempering.temperatures},
-            {"accept", tempered.tempering.accept},
-            {"walkers_accept", mean_of(to_doubles(tempered.accept))},
-            {"seconds", tempering_s}}},
-          {"nuts",
-           {{"summary", describe_summary(nuts_rows)},
-            {"divergent", mean_of(chains.statistics.divergent.values)},
-            {"leapfrogs", mean_of(chains.statistics.leapfrog_steps.values)},
-            {"step_size", mean_of(chains.statistics.step_size.values)},
-            {"seconds", nuts_s}}},
-          {"agreement", agreement_of(rows, nuts_rows)},
-          {"floor", floor_of(tempered.draws, data)}};
+  return truth;
 }
 
 }  // namespace
@@ -142,20 +148,29 @@ void run_posterior(std::ostream& out, std::ostream& progress, const PosteriorReq
   std::vector<int> runs = request.runs.empty() ? std::vector<int>{0, 1, 2, 3, 4} : request.runs;
   select_device(request.device);
   fs::path folder = request.out.empty() ? fs::path("results") / ("posterior-" + name) : request.out;
+  json tempering = {{"particles", request.particles},
+                    {"walkers", request.walkers},
+                    {"draws", request.draws},
+                    {"seed", request.seed}};
+  json nuts = {{"particles", request.particles},
+               {"chains", request.chains},
+               {"draws", request.chain_draws},
+               {"seed", request.seed}};
   json all = {{"sturnus", describe_program()},
               {"device", default_device().description().text},
               {"experiment", name},
-              {"settings", settings_of(request)},
+              {"settings", {{"tempering", tempering}, {"nuts", nuts}}},
               {"runs", json::array()}};
   for (int run : runs) {
-    fs::path place = folder / ("run" + std::to_string(run) + ".json");
-    json found;
-    if (fs::exists(place)) found = json::parse(read_file(place));
-    if (found.is_null() || found.at("settings") != all["settings"]) {
-      found = {{"settings", all["settings"]}, {"result", run_both(request, run, progress)}};
-      write_file(place, found.dump() + "\n");
-    }
-    all["runs"].push_back(found.at("result"));
+    ExperimentData data = published_data(Experiment::lotka_volterra, run);
+    fs::path place = folder / ("run" + std::to_string(run));
+    json result = {{"run", run}, {"truth", truth_of(data)}};
+    result["tempering"] =
+        kept(place / "tempering.json", tempering, [&] { return temper(request, data, progress); });
+    result["nuts"] =
+        kept(place / "nuts.json", nuts, [&] { return sample_by_nuts(request, data, progress); });
+    result["agreement"] = agreement_of(result["tempering"]["summary"], result["nuts"]["summary"]);
+    all["runs"].push_back(result);
   }
   out << posterior_page(all);
   if (request.keep.empty()) return;

@@ -37,14 +37,13 @@ void write_overview(std::ostream& out, const json& runs) {
          "W(lambda) of 25 draws |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const json& run : runs) {
     const json &tempered = run.at("tempering"), &nuts = run.at("nuts"), &gap = run.at("agreement");
-    out << "| " << run.at("run").get<int>() << " | "
-        << text("%.2f, ", tempered.at("log_evidence")[0])
-        << text("%.2f", tempered.at("log_evidence")[1]) << " | " << quality(tempered) << " | "
+    out << "| " << run.at("run").get<int>() << " | " << text("%.2f, ", tempered.at("log_evidence"))
+        << text("%.2f", nuts.at("log_evidence")) << " | " << quality(tempered) << " | "
         << quality(nuts) << " | " << text("%.2f %%", 100 * nuts.at("divergent").get<double>())
         << " | " << text("%.1f errors, ", gap.at("errors"))
         << gap.at("parameter").get<std::string>() << " | "
-        << text("%.3f", run.at("floor").at("w_f")) << " | "
-        << text("%.4f", run.at("floor").at("w_lambda")) << " |\n";
+        << text("%.3f", tempered.at("floor").at("w_f")) << " | "
+        << text("%.4f", tempered.at("floor").at("w_lambda")) << " |\n";
   }
 }
 
@@ -69,7 +68,8 @@ void write_run(std::ostream& out, const json& run) {
 }  // namespace
 
 std::string posterior_page(const json& result) {
-  const json& settings = result.at("settings");
+  const json& tempering = result.at("settings").at("tempering");
+  const json& nuts = result.at("settings").at("nuts");
   std::ostringstream out;
   std::string name = result.at("experiment");
   out << "# The posterior of " << name << "\n\nWritten by `sturnus posterior " << name
@@ -77,15 +77,14 @@ std::string posterior_page(const json& result) {
       << ", source " << result.at("sturnus").at("commit").get<std::string>() << ", on "
       << result.at("device").get<std::string>()
       << ". Priors are U(0, 20) for both starts and U(0, 6) for the four rates.\n\n"
-      << "Two methods that share nothing but the density:\n\n- **tempering**: "
-      << settings.at("particles") << " particles from the prior over adaptive temperatures, then "
-      << settings.at("walkers") << " of them as walkers by differential evolution, "
-      << settings.at("draws")
-      << " draws of each. No gradients.\n- **nuts**: " << settings.at("chains")
-      << " chains with a dense metric, which begin at particles of another "
-      << "seed, " << settings.at("chain_draws")
-      << " draws of each. Divergent trajectories are those that ran into the end of the prior, "
-         "where the density stops, or steep ground before it.\n\n"
+      << "Two methods:\n\n- **tempering**: " << tempering.at("particles")
+      << " particles from the prior over adaptive temperatures, then " << tempering.at("walkers")
+      << " of them as walkers by differential evolution, " << tempering.at("draws")
+      << " draws of each. No gradients.\n- **nuts**: " << nuts.at("chains")
+      << " chains with a dense metric, " << nuts.at("draws")
+      << " draws of each. They begin at particles of another seed: NUTS checks the posterior's "
+         "shape, the two seeds its mode. A trajectory that reaches the end of the prior counts as "
+         "divergent, since the density stops there; others are not told apart from these.\n\n"
       << "R-hat is the largest and ESS the smallest over the six parameters. The difference of "
          "means is in units of both standard errors together. W(f), at 200 times of both "
          "populations, and W(lambda) are what 25 independent draws score against 5000: an ensemble "

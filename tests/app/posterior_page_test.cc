@@ -25,15 +25,18 @@ json result() {
   json summary = {{"alpha", row(3)}, {"beta", row(5)}};
   json run = {{"run", 2},
               {"truth", {{"alpha", 1.5}, {"beta", 1}}},
-              {"tempering", {{"summary", summary}, {"log_evidence", {-4.5, -4.25}}}},
-              {"nuts", {{"summary", summary}, {"divergent", 0.0125}}},
-              {"agreement", {{"errors", 1.25}, {"parameter", "beta"}}},
-              {"floor", {{"w_f", 0.5}, {"w_lambda", 0.25}}}};
+              {"tempering",
+               {{"summary", summary},
+                {"log_evidence", -4.5},
+                {"floor", {{"w_f", 0.5}, {"w_lambda", 0.25}}}}},
+              {"nuts", {{"summary", summary}, {"log_evidence", -4.25}, {"divergent", 0.0125}}},
+              {"agreement", {{"errors", 1.25}, {"parameter", "beta"}}}};
   return {{"experiment", "lotka_volterra"},
           {"device", "a device"},
           {"sturnus", {{"version", "1.2"}, {"commit", "abc"}}},
           {"settings",
-           {{"particles", 7}, {"walkers", 6}, {"draws", 5}, {"chains", 4}, {"chain_draws", 3}}},
+           {{"tempering", {{"particles", 7}, {"walkers", 6}, {"draws", 5}}},
+            {"nuts", {{"chains", 4}, {"draws", 3}}}}},
           {"runs", {run}}};
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sturnus/inference/calibration.h>
 
+#include <string>
 #include <vector>
 
 namespace sturnus {
@@ -12,8 +13,9 @@ void expect_calibrated(const Simulator& simulator) {
   CalibrationResult result = calibrate(simulator);
   for (std::size_t i = 0; i < result.ranks.size(); i++) {
     RankTest test = test_uniformity(result.ranks[i], result.draws);
-    RecordProperty(result.names[i] + "_chi_square_p", std::to_string(test.chi_square_p));
-    RecordProperty(result.names[i] + "_distance_p", std::to_string(test.distance_p));
+    testing::Test::RecordProperty(result.names[i] + "_chi_square_p",
+                                  std::to_string(test.chi_square_p));
+    testing::Test::RecordProperty(result.names[i] + "_distance_p", std::to_string(test.distance_p));
     EXPECT_GT(test.chi_square_p, 1e-3) << result.names[i];
     EXPECT_GT(test.distance_p, 1e-3) << result.names[i];
   }
