@@ -1,4 +1,5 @@
 #include <sturnus/functional/emitter.h>
+#include <sturnus/functional/small_loops.h>
 #include <sturnus/runtime/host_callback.h>
 
 #include <algorithm>
@@ -156,6 +157,7 @@ std::string host_call_attributes(std::string_view callback, std::string_view par
 void Emitter::host_call(std::string_view callback, std::string_view parameter,
                         const Arrays& arguments) {
   ArrayTypes types = types_of(arguments);
+  content_.add("custom_call", {});
   text_ += "  \"stablehlo.custom_call\"(" + joined(names_of(arguments)) + ") {" +
            host_call_attributes(callback, parameter, types, {}, true) + "} : " + mlir_types(types) +
            " -> ()\n";
@@ -169,6 +171,7 @@ void Emitter::host_call(const Node& node, std::string_view callback, std::string
 void Emitter::line(const Node& node, std::string_view hlo, const std::vector<std::string>& operands,
                    const ArrayTypes& operand_types, std::string_view regions,
                    std::string_view attributes) {
+  content_.add(hlo, node.types);
   std::string name = fresh();
   std::vector<std::string>& results = names_[&node];
   std::size_t count = node.types.size();
@@ -212,22 +215,71 @@ void Emitter::literal(const Node& node, std::string_view bytes) {
   }
 }
 
-std::vector<std::string> Emitter::print_while(const Arrays& start, std::string_view regions) {
-  std::string name = fresh();
+void Emitter::Content::add(std::string_view hlo, const ArrayTypes& results) {
+  static constexpr std::array<std::string_view, 11> not_by_element = {
+      "all_gather", "all_reduce",    "cholesky", "convolution", "custom_call",     "dot_general",
+      "fft",        "reduce_window", "scatter",  "sort",        "triangular_solve"};
+  by_element &=
+      std::find(not_by_element.begin(), not_by_element.end(), hlo) == not_by_element.end();
+  lines++;
+  if (hlo == "dynamic_update_slice") return;  // in place
+  for (const ArrayType& type : results) largest = std::max(largest, type.size());
+}
+
+void Emitter::Content::add(const Content& inner) {
+  by_element &= inner.by_element;
+  lines += inner.lines;
+  largest = std::max(largest, inner.largest);
+}
+
+bool Emitter::Content::is_small() const { return by_element && lines <= 4000 && largest <= 4096; }
+
+std::vector<std::string> Emitter::print_while(const Arrays& start, const Arrays& parameters,
+                                              const Array& go_on, const Arrays& next) {
+  Content outer = std::exchange(content_, {});
+  open_loops_++;
+  std::string regions = region(parameters, {go_on}) + ", " + region(parameters, next);
+  open_loops_--;
+  Content inner = std::exchange(content_, outer);
+  content_.add(inner);
+
+  std::string name = fresh(), types = mlir_types(types_of(start));
   std::size_t count = start.size();
   std::vector<std::string> results;
   for (std::size_t i = 0; i < count; i++) {
     results.push_back(count == 1 ? name : name + "#" + std::to_string(i));
   }
-  std::string types = mlir_types(types_of(start));
-  text_ += "  " + name + (count == 1 ? "" : ":" + std::to_string(count)) +
-           " = \"stablehlo.while\"(" + joined(names_of(start)) + ") (";
-  text_.append(regions) += ") : " + types + " -> " + types + "\n";
+  auto print = [&](std::string& text, const std::string& op, const std::string& operands,
+                   const std::string& rest) {
+    text += "  " + name + (count == 1 ? "" : ":" + std::to_string(count)) + " = \"" + op + "\"(" +
+            operands + ") " + rest + " : " + types + " -> " + types + "\n";
+  };
+  bool apart = on_host_ && SmallLoops::on() && open_loops_ == 0 && inner.is_small();
+  if (!apart) {
+    print(text_, "stablehlo.while", joined(names_of(start)), "(" + regions + ")");
+    return results;
+  }
+  // A call with these attributes is one function of machine code, loops and all.
+  std::string function = "@loop" + std::to_string(functions_.size()), head;
+  std::vector<std::string> arguments;
+  for (const Array& value : start) {
+    arguments.push_back(fresh());
+    head += (head.empty() ? "" : ", ") + arguments.back() + ": " + mlir_type(value.type());
+  }
+  std::string text = "func.func private " + function + "(" + head + ") -> " + types + " {\n";
+  print(text, "stablehlo.while", joined(arguments), "(" + regions + ")");
+  functions_.push_back(text + "  \"func.return\"(" + joined(results) + ") : " + types +
+                       " -> ()\n}\n");
+  print(
+      text_, "func.call", joined(names_of(start)),
+      "{callee = " + function +
+          ", mhlo.frontend_attributes = {inlineable = \"false\", xla_cpu_small_call = \"true\"}}");
   return results;
 }
 
-void Emitter::loop(const Node& node, std::string_view regions) {
-  names_[&node] = print_while(node.inputs, regions);
+void Emitter::loop(const Node& node, const Arrays& parameters, const Array& go_on,
+                   const Arrays& next) {
+  names_[&node] = print_while(node.inputs, parameters, go_on, next);
   names_[&node].resize(node.types.size());
 }
 
@@ -236,9 +288,7 @@ Arrays Emitter::loop(const Arrays& start, const std::function<Array(const Arrays
   expanded_.insert(expanded_.end(), start.begin(), start.end());
   body(start);
   Arrays carried = placeholders(types_of(start), "loop");
-  std::string condition_region = region(carried, {condition(carried)});
-  std::string step_region = region(carried, step(carried));
-  auto names = print_while(start, condition_region + ", " + step_region);
+  auto names = print_while(start, carried, condition(carried), step(carried));
   for (std::size_t i = 0; i < names.size(); i++) bind_parameter(carried[i], names[i]);
   expanded_.insert(expanded_.end(), carried.begin(), carried.end());
   return carried;
@@ -353,10 +403,11 @@ std::string Emitter::module(std::string_view name, const Arrays& parameters, con
     emitter.bind_parameter(parameters[i], parameter);
   }
   emitter.body(outputs);
-  std::string types = mlir_types(types_of(outputs));
+  std::string types = mlir_types(types_of(outputs)), functions;
+  for (const std::string& function : emitter.functions_) functions += function;
   return "module @" + std::string(name) + " {\nfunc.func public @main(" + head + ") -> " + types +
          " {\n" + emitter.text_ + "  \"func.return\"(" + joined(emitter.names_of(outputs)) +
-         ") : " + types + " -> ()\n}\n}\n";
+         ") : " + types + " -> ()\n}\n" + functions + "}\n";
 }
 
 }  // namespace sturnus::internal

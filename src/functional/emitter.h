@@ -55,8 +55,9 @@ class Emitter {
 
   std::string name_of(const Array& array) const;
   std::vector<std::string> names_of(const Arrays& arrays) const;
-  /// A StableHLO while on the node's inputs, of which the first are its results.
-  void loop(const Node& node, std::string_view regions);
+  /// A StableHLO while on the node's inputs, of which the first are its results. `go_on` and `next`
+  /// are graphs of `parameters`, which stand for the inputs.
+  void loop(const Node& node, const Arrays& parameters, const Array& go_on, const Arrays& next);
   /// A StableHLO while that repeats `body` on `start` while `condition` holds; gives what stands
   /// for its results in the graphs of a lowering rule. Both may use only what they are given.
   Arrays loop(const Arrays& start, const std::function<Array(const Arrays&)>& condition,
@@ -89,12 +90,26 @@ class Emitter {
   /// Prints what `outputs` need and is not printed yet.
   void body(const Arrays& outputs);
 
-  /// Prints a while and gives the names of its results.
-  std::vector<std::string> print_while(const Arrays& start, std::string_view regions);
+  /// Prints a while and gives the names of its results; as a call where small_loops.h says so.
+  std::vector<std::string> print_while(const Arrays& start, const Arrays& parameters,
+                                       const Array& go_on, const Arrays& next);
+
+  /// What a loop does in one pass.
+  struct Content {
+    bool by_element = true;  // no op calls a library
+    std::size_t lines = 0;
+    std::int64_t largest = 0;  // elements of a result
+    void add(std::string_view hlo, const ArrayTypes& results);
+    void add(const Content& inner);
+    bool is_small() const;
+  };
 
   std::string platform_ = "cpu";
   bool on_host_ = false;
   std::string text_;
+  std::vector<std::string> functions_;
+  Content content_;     // of the loop that is being printed
+  int open_loops_ = 0;  // that what is being printed is inside of
   Names names_;
   Arrays expanded_;  // kept alive, since names go by address
   std::unordered_map<const Node*, Arrays> joined_loops_;

@@ -220,8 +220,7 @@ void While::lower(Emitter& emitter, const Node& node) const {
   Arrays go_on = condition(joined(carry(parameters), condition_captures(parameters)));
   Arrays next = body(joined(carry(parameters), body_captures(parameters)));
   next = joined(next, part(parameters, count(), parameters.size() - count()));
-  std::string regions = emitter.region(parameters, go_on) + ", " + emitter.region(parameters, next);
-  emitter.loop(node, regions);
+  emitter.loop(node, parameters, go_on[0], next);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <sturnus/functional/control_flow.h>
 #include <sturnus/functional/jit.h>
+#include <sturnus/functional/small_loops.h>
 #include <sturnus/functional/vmap.h>
 #include <sturnus/inference/sampling.h>
 #include <sturnus/ops/arithmetic.h>
@@ -344,7 +345,6 @@ struct Sampler::Implementation {
   };
   /// The chains after so many more transitions; what these drew is appended to `kept`, if given.
   ChainState run(ChainState state, std::int64_t transitions, Kept* kept) const;
-  Draws no_draws() const;
 
   const std::function<ChainState(const Key&)> init_program =
       jit([this](const Key& k) { return init(k); }, {.device = options.device});
@@ -396,26 +396,15 @@ Draws Sampler::Implementation::Kept::all() const {
 
 ChainState Sampler::Implementation::run(ChainState state, std::int64_t transitions,
                                         Kept* kept) const {
-  while (transitions > 0) {
+  internal::SmallLoops small_models_are_quick;
+  do {
     std::int64_t count = std::min(transitions, capacity());
     auto [next, draws] = advance_program(state, Array(count));
     state = next;
     if (kept != nullptr) kept->add(draws, count);
     transitions -= count;
-  }
+  } while (transitions > 0);
   return state;
-}
-
-Draws Sampler::Implementation::no_draws() const {
-  ChainState like = eval_shape([&](const Key& k) { return init(k); }, key(0));
-  auto none = [&](const ChainState& s) { return advance(s, Array(0)).second; };
-  return tree_map(
-      [](const Array& a) {
-        Shape shape = a.shape();
-        shape[1] = 0;
-        return zeros(shape, a.dtype());
-      },
-      eval_shape(none, like));
 }
 
 Sampler::Sampler(Target target, SamplingOptions options) {
@@ -439,7 +428,7 @@ std::pair<ChainState, Draws> Sampler::advance(ChainState state, std::int64_t tra
   }
   Implementation::Kept kept;
   state = implementation_->run(std::move(state), transitions, &kept);
-  return {state, kept.chunks.empty() ? implementation_->no_draws() : kept.all()};
+  return {state, kept.all()};
 }
 
 Lowered Sampler::lower() const {
@@ -468,7 +457,8 @@ Draws sample(const Target& target, const SamplingOptions& options,
   };
   run(options.warmup, nullptr);
   run(options.draws, &kept);
-  return kept.chunks.empty() ? self.no_draws() : kept.all();
+  if (kept.chunks.empty()) self.run(state, 0, &kept);
+  return kept.all();
 }
 
 }  // namespace sturnus

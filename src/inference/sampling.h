@@ -83,7 +83,7 @@ class Sampler {
   ChainState init() const;
   /// The chains after so many more transitions, and what these drew (that of the warm-up included).
   /// Uses up the given state: its memory is reused. However many are made at a time, the bits are
-  /// the same. Throws Error for a negative number.
+  /// the same; 0 compiles the program and draws nothing. Throws Error for a negative number.
   std::pair<ChainState, Draws> advance(ChainState state, std::int64_t transitions) const;
   /// That as one program: (state, transitions) -> (state, draws).
   Lowered lower() const;

@@ -211,10 +211,10 @@ std::optional<std::string> as_host_product(const Dot& dot, const Array& left, co
   ProductExtents extents{
       product(picked(left.shape(), dot.left_batch)), product(picked(left.shape(), lf)),
       product(picked(left.shape(), dot.left_sum)), product(picked(right.shape(), rf))};
-  constexpr std::int64_t trifle = 4096, many = std::int64_t{1} << 26, cached = 65536;
+  constexpr std::int64_t many = std::int64_t{1} << 26, cached = 65536;
   std::int64_t work = extents.batch * extents.m * extents.k * extents.n;
   bool small = extents.m * extents.k <= cached && extents.k * extents.n <= cached;
-  if (work < trifle || work > many || !small) return {};
+  if (work <= few_elements || work > many || !small) return {};
   if (mk && kn) return host_product_parameter(ProductLayout::mk_kn, extents);
   if (km && kn) return host_product_parameter(ProductLayout::km_kn, extents);
   if (mk && nk) return host_product_parameter(ProductLayout::mk_nk, extents);
@@ -224,24 +224,36 @@ std::optional<std::string> as_host_product(const Dot& dot, const Array& left, co
 // StableHLO's dot_general, in a form that XLA's CPU compiler does well (measured in
 // benchmarks/training_benchmark.cc). It has a quick loop for [batch, m, k] x [batch, k, n], so a
 // small operand in another order, such as the weights of a layer, is copied into that order;
-// several products share the copy. And a sum of one term is a product without a sum.
+// several products share the copy. A sum of one term is a product without a sum, and where there
+// are few terms in all, XLA adds them up on the way.
 void Dot::lower(Emitter& emitter, const Node& node) const {
   const Array &left = node.inputs[0], &right = node.inputs[1];
   auto batches = static_cast<std::int64_t>(left_batch.size());
   Axes lf = left_free(left), rf = right_free(right);
-  if (product(picked(left.shape(), left_sum)) == 1) {
+  std::int64_t terms = product(picked(left.shape(), left_sum));
+  bool real = left.dtype() == DType::f32 || left.dtype() == DType::f64;
+  bool few = real && emitter.on_host() && terms * node.types[0].size() <= few_elements;
+  if (terms == 1 || few) {
     const ArrayType& type = node.types[0];
-    auto spread_out = [&](const Array& x, const Axes& batch, const Axes& free, std::int64_t first) {
-      Array flat = reshape_to(
-          permute(x, joined(joined(batch, free), complement(x.rank(), joined(batch, free)))),
-          picked(x.shape(), joined(batch, free)));
-      Axes axes =
-          joined(iota_axes(batches), iota_axes(static_cast<std::int64_t>(free.size()), first));
-      return broadcast(flat, type.shape, axes);
+    Shape all = joined(type.shape, picked(left.shape(), left_sum));
+    auto axes_from = [](const Axes& axes, std::int64_t first) {
+      return iota_axes(static_cast<std::int64_t>(axes.size()), first);
     };
-    Array a = spread_out(left, left_batch, lf, batches);
-    Array b = spread_out(right, right_batch, rf, batches + static_cast<std::int64_t>(lf.size()));
-    return emitter.expand(node, {a * b});
+    auto rank = static_cast<std::int64_t>(type.shape.size());
+    Axes summed = axes_from(left_sum, rank);
+    // [batch, free, sum] of one operand as all of [batch, left free, right free, sum].
+    auto spread_out = [&](const Array& x, const Axes& batch, const Axes& free, const Axes& sum,
+                          std::int64_t first) {
+      Array ordered = permute(x, joined(joined(batch, free), sum));
+      return broadcast(ordered, all,
+                       joined(joined(iota_axes(batches), axes_from(free, first)), summed));
+    };
+    Array a = spread_out(left, left_batch, lf, left_sum, batches);
+    Array b = spread_out(right, right_batch, rf, right_sum,
+                         batches + static_cast<std::int64_t>(lf.size()));
+    Array products = a * b;
+    return emitter.expand(
+        node, {terms == 1 ? reshape_to(products, type.shape) : sum_over(products, summed)});
   }
   if (emitter.on_host()) {
     if (auto parameter = as_host_product(*this, left, right)) {

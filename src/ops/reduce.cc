@@ -60,8 +60,9 @@ struct Sum {
   void lower(Emitter& emitter, const Node& node) const {
     const Array& x = node.inputs[0];
     bool rows = axes == Axes{x.rank() - 1} && x.rank() > 1;
-    if (rows && is_floating(x.dtype()) && emitter.platform() == "cpu") {
-      // XLA's CPU compiler adds up a row one by one, but a product with ones it vectorises.
+    if (rows && x.size() > few_elements && is_floating(x.dtype()) && emitter.platform() == "cpu") {
+      // XLA's CPU compiler adds up a row one by one, but a product with ones it vectorises. Sums of
+      // few elements it does on the way, without a kernel of their own.
       Array ones = ones_of({x.dtype(), {x.shape().back()}});
       return emitter.expand(node, {dot_general(x, ones, {{}, {}, {x.rank() - 1}, {0}})});
     }

@@ -46,6 +46,9 @@ struct Permute {
   Array batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
 };
 
+/// Sums of so few terms XLA's CPU compiler does on the way to others, without a kernel.
+inline constexpr std::int64_t few_elements = 4096;
+
 inline Array zeros_of(const ArrayType& type) { return full(0, type); }
 inline Array ones_of(const ArrayType& type) { return full(1, type); }
 Array broadcast(const Array& x, Shape shape, Axes axes);

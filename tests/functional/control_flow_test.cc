@@ -2,6 +2,7 @@
 #include <sturnus/functional/control_flow.h>
 #include <sturnus/functional/grad.h>
 #include <sturnus/functional/jit.h>
+#include <sturnus/functional/small_loops.h>
 #include <sturnus/functional/vmap.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
@@ -9,6 +10,7 @@
 #include <sturnus/ops/transcendental.h>
 
 #include <cmath>
+#include <string>
 
 namespace sturnus {
 namespace {
@@ -244,6 +246,36 @@ TEST(Loops, ValueAndDerivativeRunTogether) {
     return a + b;
   };
   EXPECT_EQ(count(lower(two, x).stablehlo(), "stablehlo.while"), 2u);
+}
+
+TEST(Loops, SmallOnesAreOneFunctionWhereAskedFor) {
+  auto turns = [](const Array& x) {
+    auto inner = [&](Array, Array y) { return sin(y) + 0.1 * x; };
+    auto outer = [&](Array i, Array y) {
+      Array again = fori_loop(0, 3, inner, y);
+      return cond((i & 1) == 0, [](const Array& z) { return z; },
+                  [](const Array& z) { return 2.0 * z; }, again);
+    };
+    return fori_loop(0, 4, outer, x);
+  };
+  for (std::int64_t size : {3, 6000}) {
+    Array x = linspace(0.1, 0.9, size);
+    auto values = x.to_vector<float>(), before = jit(turns)(x).to_vector<float>();
+    internal::SmallLoops guard;
+    auto program = jit(turns).compile(x);
+    bool called = program.program().optimized().find("calls loop") != std::string::npos;
+    EXPECT_EQ(called, size == 3 && default_device().owner().platform_name() == "cpu");
+    auto found = program(x).to_vector<float>();
+    for (std::size_t k = 0; k < values.size(); k++) {
+      float y = values[k];
+      for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < 3; j++) y = std::sin(y) + 0.1f * values[k];
+        if (i % 2 == 1) y *= 2;
+      }
+      ASSERT_NEAR(found[k], y, 1e-5);
+      ASSERT_NEAR(before[k], y, 1e-5);
+    }
+  }
 }
 
 }  // namespace
