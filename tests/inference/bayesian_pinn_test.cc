@@ -89,8 +89,8 @@ TEST(BayesianPinn, DensityIsThatOfAPlainLoop) {
   EXPECT_NEAR(f[1], value(0.25, 0), 1e-12);
 }
 
-// For this network and residual_sd chains mix. With {8} and 0.3, or {6}, weights of sd 2 and 0.05,
-// two of these chains disagree: posteriors of networks have several modes.
+// Chosen because chains mix here. With {8} and 0.3, or with {6}, weights of sd 2, 0.05 and starts
+// anywhere, two chains disagreed: posteriors of networks have several modes.
 TEST(BayesianPinn, PosteriorOfTheParameterCoversTheTruth) {
   Target target =
       bayesian_pinn(small_problem(), {.hidden = {6}}, {.points = 15, .residual_sd = 0.2});
