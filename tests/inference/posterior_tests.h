@@ -45,9 +45,6 @@ inline void expect_exact(const ChainDraws& chains, const ExactPosterior& exact) 
     }
   }
 }
-inline void expect_exact(const Target& target, const ExactPosterior& exact, std::int64_t draws) {
-  expect_exact(four_chains(target, draws), exact);
-}
 
 inline void expect_exact(const Target& target, const ExactPosterior& exact, std::int64_t draws) {
   expect_exact(four_chains(target, draws), exact);
