@@ -215,7 +215,9 @@ function(_precompile target)
     add_library("${owner}" OBJECT "${empty}")
     target_compile_features("${owner}" PRIVATE cxx_std_20)
     get_target_property(pic "${target}" POSITION_INDEPENDENT_CODE)
-    set_target_properties("${owner}" PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE "${pic}")
+    # Without a launcher: ccache 4.7 may give back a precompiled header of older headers.
+    set_target_properties("${owner}" PROPERTIES
+      CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE "${pic}" CXX_COMPILER_LAUNCHER "")
     target_include_directories("${owner}" PRIVATE "${PROJECT_BINARY_DIR}/include")
     target_compile_options("${owner}" PRIVATE ${STURNUS_COMPILE_OPTIONS})
     target_link_libraries("${owner}" PRIVATE ${libraries})

@@ -17,10 +17,10 @@
 #include <cmath>
 #include <string>
 
+#include "src/inference/draw_rows.h"
+
 namespace sturnus {
 namespace {
-
-constexpr std::int64_t stats_count = 7;
 
 template <class T>
 T choose(const Array& condition, const T& yes, const T& no) {
@@ -185,35 +185,14 @@ struct KernelSampler::Implementation {
     return {next, loop.done + 1, all};
   }
 
-  /// How many transitions one execution makes at most: what it draws stays within 64 MB.
-  std::int64_t capacity() const {
-    std::int64_t row =
-        options.chains * (target.size + stats_count) * static_cast<std::int64_t>(sizeof(double));
-    return std::clamp<std::int64_t>((std::int64_t{1} << 26) / row, 1,
-                                    std::max<std::int64_t>(options.draws, 100));
-  }
+  std::int64_t capacity() const { return internal::draw_row_capacity(target, options); }
 
   std::pair<ChainState, Draws> advance(const ChainState& state, const Array& transitions) const {
-    Array rows = zeros({capacity(), options.chains, target.size + stats_count}, options.dtype);
+    Array rows =
+        zeros({capacity(), options.chains, internal::draw_row_length(target)}, options.dtype);
     Loop last = while_loop([&](const Loop& l) { return l.done < transitions; },
                            [&](const Loop& l) { return pass(l); }, Loop{state, Array(0), rows});
-    Array by_chain = swapaxes(last.rows, 0, 1);
-    auto columns = [&](std::int64_t from, std::int64_t to) {
-      return slice(by_chain, {0, 0, from}, {options.chains, capacity(), to});
-    };
-    auto stat = [&](std::int64_t i) {
-      return reshape(columns(target.size + i, target.size + i + 1), {options.chains, capacity()});
-    };
-    Draws draws;
-    draws.names = target.names;
-    draws.values = vmap(vmap(target.parameters))(columns(0, target.size));
-    draws.stats = {stat(0),
-                   stat(1),
-                   stat(2),
-                   convert(stat(3), DType::i32),
-                   convert(stat(4), DType::i32),
-                   stat(5) != 0.0,
-                   stat(6)};
+    Draws draws = internal::draws_of_rows(target, swapaxes(last.rows, 0, 1));
     return {last.chains, draws};
   }
 

@@ -17,11 +17,12 @@
 #include <tuple>
 #include <utility>
 
+#include "src/inference/draw_rows.h"
+
 namespace sturnus {
 namespace {
 
 constexpr std::int64_t start_trials = 100;
-constexpr std::int64_t stats_count = 7;
 
 template <class T>
 T choose(const Array& condition, const T& yes, const T& no) {
@@ -293,37 +294,18 @@ struct Sampler::Implementation {
     return all_rows;
   }
 
-  /// How many transitions one execution makes at most: what it draws stays within 64 MB.
-  std::int64_t capacity() const {
-    std::int64_t row =
-        options.chains * (target.size + stats_count) * static_cast<std::int64_t>(sizeof(double));
-    return std::max<std::int64_t>(
-        1, std::min(std::max<std::int64_t>(options.draws, 100), (std::int64_t{1} << 26) / row));
-  }
+  std::int64_t capacity() const { return internal::draw_row_capacity(target, options); }
 
   std::pair<ChainState, Draws> advance(const ChainState& state, const Array& transitions) const {
     Array begin = state.adaptation.transition, end = begin + transitions;
-    Shape shape = {options.chains, capacity() + 1, target.size + stats_count};
+    Shape shape = {options.chains, capacity() + 1, internal::draw_row_length(target)};
     Loop start = {vmap([&](const ChainState& s) { return chain_of(s); })(state),
                   zeros(shape, options.dtype)};
     Loop last = while_loop([&](const Loop& l) { return any(l.chains.adaptation.transition < end); },
                            [&](const Loop& l) { return pass(l, begin, end); }, start);
-    auto columns = [&](std::int64_t from, std::int64_t to) {
-      return slice(last.rows, {0, 0, from}, {options.chains, capacity(), to});
-    };
-    auto stat = [&](std::int64_t i) {
-      return reshape(columns(target.size + i, target.size + i + 1), {options.chains, capacity()});
-    };
-    Draws draws;
-    draws.names = target.names;
-    draws.values = vmap(vmap(target.parameters))(columns(0, target.size));
-    draws.stats = {stat(0),
-                   stat(1),
-                   stat(2),
-                   convert(stat(3), DType::i32),
-                   convert(stat(4), DType::i32),
-                   stat(5) != 0.0,
-                   stat(6)};
+    Draws draws = internal::draws_of_rows(
+        target, slice(last.rows, {0, 0, 0},
+                      {options.chains, capacity(), internal::draw_row_length(target)}));
     return {{state.key, last.chains.tree.sample.at, last.chains.adaptation}, draws};
   }
 
