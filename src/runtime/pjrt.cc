@@ -1,6 +1,7 @@
 #include "src/runtime/pjrt.h"
 
 #include <charconv>
+#include <cstring>
 #include <vector>
 
 namespace sturnus {
@@ -71,8 +72,12 @@ std::size_t size_asked_for(std::string_view message, std::string_view name,
 }
 
 const PJRT_Extension_Base* Api::extension(PJRT_Extension_Type type) const {
+  // By its bytes: a newer plugin has types that our enumeration cannot hold.
+  auto is_asked_for = [type](const PJRT_Extension_Base& extension) {
+    return std::memcmp(&extension.type, &type, sizeof type) == 0;
+  };
   const PJRT_Extension_Base* extension = table_->extension_start;
-  while (extension != nullptr && extension->type != type) extension = extension->next;
+  while (extension != nullptr && !is_asked_for(*extension)) extension = extension->next;
   return extension;
 }
 
