@@ -111,7 +111,8 @@ struct VariationalRequest {
 /// as ensembles are, and has a report.html.
 void fit_problem(std::ostream& out, std::ostream& progress, const VariationalRequest& request);
 
-/// Makes "cpu", "cuda:1", ... the default device. Throws Error when there is none such.
-void select_device(const std::string& name);
+/// Makes "cpu", "cuda:1", ... the default device, on a client that has at least so many `devices`
+/// if it is the CPU's. Throws Error when there is none such.
+void select_device(const std::string& name, int devices = 1);
 
 }  // namespace sturnus::app

@@ -21,11 +21,11 @@ bool starts_with(const std::string& text, const char* start) { return text.rfind
 
 Executable compile_for(const std::string& target, const std::string& program,
                        const CompileOptions& options) {
-  if (target == "cpu") return Client::create("cpu").compile(program, options);
+  int devices = options.replicas * options.partitions;
+  if (target == "cpu") return Client::cpu(devices).compile(program, options);
   if (starts_with(target, "tpu:")) {
     return Topology::tpu(Plugin::find("tpu"), target.substr(4)).compile(program, options);
   }
-  int devices = options.replicas * options.partitions;
   bool is_file = find_gpu_target(target) == nullptr && fs::exists(target);
   std::string gpu = is_file ? read_file(target) : target;
   if (is_file && gpu.find("gpu_device_info") == gpu.npos) {

@@ -44,10 +44,14 @@ fs::path folder_of(const RunRequest& request, const RunConfig& config) {
 
 }  // namespace
 
-void select_device(const std::string& name) {
-  if (name.empty()) return;
+void select_device(const std::string& name, int count) {
+  if (name.empty()) {
+    bool cpu = default_device().owner().platform_name() == "cpu";
+    return cpu && count > 1 ? select_device("cpu", count) : void();
+  }
   std::string platform = name.substr(0, name.find(':'));
-  auto devices = Client::create(platform).devices();
+  Client client = platform == "cpu" ? Client::cpu(count) : Client::create(platform);
+  auto devices = client.devices();
   std::size_t index = 0;
   if (platform.size() < name.size()) {
     const char *number = name.c_str() + platform.size() + 1, *end = name.c_str() + name.size();
@@ -58,14 +62,15 @@ void select_device(const std::string& name) {
   }
   if (index >= devices.size()) {
     throw Error("device: there is no " + name + "; " + platform + " has " +
-                std::to_string(devices.size()) + " devices, counted from 0");
+                std::to_string(devices.size()) +
+                (devices.size() == 1 ? " device" : " devices, counted from 0"));
   }
   set_default_device(devices[index]);
 }
 
 void run_experiment(std::ostream& out, std::ostream& progress, const RunRequest& request) {
   RunConfig config = config_of(request);
-  select_device(request.device);
+  select_device(request.device, static_cast<int>(config.ensemble.devices));
   fs::path folder = folder_of(request, config);
   std::optional<ChainSettings> against;
   if (!request.against.empty()) {

@@ -22,9 +22,15 @@ std::tuple<Argument<Args>...> to_arguments(const Args&... args) {
   return std::tuple<Argument<Args>...>(args...);
 }
 
+/// The leaves of `what` a transformed function takes or gives. Throws TreeError when one is
+/// Array().
 template <class T>
-Arrays leaves_of(const T& tree) {
-  return tree_leaves(tree);
+Arrays leaves_of(const T& tree, std::string_view what = "an argument or the result") {
+  Arrays leaves = tree_leaves(tree);
+  for (std::size_t i = 0; i < leaves.size(); i++) {
+    if (leaves[i].empty()) throw_no_value(what, tree_structure(tree), i);
+  }
+  return leaves;
 }
 
 /// The leaves of `tree`. Throws TreeError in the name of `function` unless its structure is that of
@@ -76,7 +82,7 @@ class Flat {
   FlatFunction function() {
     return [this](const Arrays& leaves) {
       like_ = Result(std::apply(f_, with_leaves(arguments_, leaves)));
-      return leaves_of(*like_);
+      return leaves_of(*like_, "the result");
     };
   }
   /// What f returned, with other leaves.

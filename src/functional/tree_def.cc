@@ -276,4 +276,11 @@ void require_leaf_count(std::string_view function, const TreeDef& def, std::size
   throw TreeError(message + ". Give as many leaves as tree_leaves of such a tree returns");
 }
 
+void throw_no_value(std::string_view what, const TreeDef& def, std::size_t leaf) {
+  throw TreeError("in " + std::string(what) + " of a transformed function " +
+                  subject(def.leaf_paths()[leaf]) +
+                  " is Array(), which has no type and no value. Assign it one, or let it be a "
+                  "std::optional<Array>");
+}
+
 }  // namespace sturnus

@@ -384,7 +384,8 @@ struct Ensemble::Implementation {
     if (std::ssize(result) < options.devices) {
       throw Error("Ensemble: " + std::to_string(options.devices) + " devices from " +
                   std::string(first.description().text) + " on, but there are " +
-                  std::to_string(result.size()));
+                  std::to_string(result.size()) +
+                  ". set_default_device(Client::cpu(n).device()) makes n of a CPU");
     }
     return result;
   }

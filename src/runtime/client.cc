@@ -126,7 +126,15 @@ std::string cache_identity(const Plugin& plugin, const Client& client) {
 }  // namespace
 
 Client Client::create(std::string_view platform, const ClientOptions& options) {
-  return create(Plugin::find(platform), options);
+  ClientOptions own = options;
+  // XLA has at least a thread for each device. The CPU plugin's 4 devices would have more threads
+  // than small machines have cores, which costs a training a sixth of its speed.
+  if (platform == "cpu") own.create_options.emplace("cpu_device_count", std::int64_t{1});
+  return create(Plugin::find(platform), own);
+}
+
+Client Client::cpu(int devices) {
+  return create("cpu", {.create_options = {{"cpu_device_count", std::int64_t{devices}}}});
 }
 
 Client Client::create(const Plugin& plugin, const ClientOptions& options) {

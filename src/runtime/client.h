@@ -113,9 +113,12 @@ struct CacheUse {
 /// between threads.
 class Client {
  public:
-  /// A client of the plugin that `Plugin::find(platform)` finds.
+  /// A client of the plugin that `Plugin::find(platform)` finds. "cpu" is one device unless
+  /// its option `cpu_device_count` says otherwise.
   static Client create(std::string_view platform = "cpu", const ClientOptions& options = {});
   static Client create(const Plugin& plugin, const ClientOptions& options = {});
+  /// The CPU as several devices, which share its cores.
+  static Client cpu(int devices);
 
   /// "cpu", "cuda", "tpu", ... as the plugin says it.
   std::string platform_name() const;

@@ -23,6 +23,7 @@
 namespace sturnus {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using Kind = Collocation::Kind;
 
@@ -504,6 +505,7 @@ TEST(Ensemble, AdvancesByOneExecutionOfOneProgram) {
 // ---------------------------------------------------------------------------- several devices
 
 TEST(Ensemble, OnSeveralDevicesHasTheResultsOfOne) {
+  Client four = Client::cpu(4);
   for (bool per_member : {false, true}) {
     EnsembleOptions options = small_oscillator(per_member ? "full" : "factorized");
     options.members = 8;
@@ -514,6 +516,7 @@ TEST(Ensemble, OnSeveralDevicesHasTheResultsOfOne) {
     Ensemble one = oscillator(options);
     EnsembleState expected = one.advance(one.init(), 7);
     std::vector<Array> leaves = tree_leaves(expected);
+    options.device = four.device();
     for (std::int64_t devices : {2, 4}) {
       options.devices = devices;
       Ensemble several = oscillator(options);
@@ -540,7 +543,8 @@ TEST(Ensemble, OnDevicesThatAreNotThereIsRefused) {
               HasSubstr("Ensemble: 6 members on 4 devices. Give a number of devices that divides"));
   options.members = options.devices = 500;
   EXPECT_THAT(error_of([&] { oscillator(options).compile(); }),
-              HasSubstr("Ensemble: 500 devices from"));
+              AllOf(HasSubstr("Ensemble: 500 devices from"),
+                    HasSubstr("there are 1. set_default_device(Client::cpu(n).device())")));
 }
 
 TEST(Ensemble, SaysWhatIsWrong) {

@@ -431,7 +431,7 @@ TEST(Buffer, HasNoContentsOnceReleased) {
 TEST(Buffer, KeepsItsClientAlive) {
   std::optional<Buffer> buffer;
   {
-    Client client = Client::create("cpu");
+    Client client = Client::cpu(4);
     buffer = vector_of({1, 2}, client.device(3));
   }
   EXPECT_EQ(buffer->to_vector<float>(), (std::vector<float>{1, 2}));

@@ -72,13 +72,12 @@ TEST(Client, RefusesADeviceThatIsNotThere) {
   }
 }
 
-TEST(Client, TakesThePluginsOwnOptions) {
-  for (std::int64_t count : {1, 2, 8}) {
-    ClientOptions options;
-    options.create_options = {{"cpu_device_count", count}};
-    Client client = Client::create("cpu", options);
+TEST(Client, MakesOneDeviceOfTheCpuOrAsManyAsAreAskedFor) {
+  EXPECT_EQ(Client::create("cpu").devices().size(), 1u);
+  for (int count : {1, 2, 8}) {
+    Client client = Client::cpu(count);
     ASSERT_EQ(client.devices().size(), static_cast<std::size_t>(count));
-    Buffer last = vector_of({1, 2}, client.device(static_cast<int>(count) - 1));
+    Buffer last = vector_of({1, 2}, client.device(count - 1));
     EXPECT_EQ(last.to_vector<float>(), (std::vector<float>{1, 2}));
   }
 }
@@ -96,7 +95,7 @@ TEST(Client, LivesAsLongAsWhatWasMadeFromIt) {
   std::optional<LoadedExecutable> program;
   std::vector<Buffer> result;
   {
-    Client client = Client::create("cpu");
+    Client client = Client::cpu(4);
     device = client.device(2);
     memory = client.device(1).default_memory();
     program = client.compile(programs::twice);

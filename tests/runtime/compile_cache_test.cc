@@ -217,6 +217,7 @@ TEST_F(Cache, IsSharedByProcesses) {
 Client client_with(const fs::path& folder) {
   ClientOptions options;
   options.compile_cache = folder;
+  options.create_options = {{"cpu_device_count", std::int64_t{4}}};
   return Client::create("cpu", options);
 }
 

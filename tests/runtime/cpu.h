@@ -37,9 +37,9 @@ inline constexpr bool sanitized = false;
 inline constexpr bool sanitized = false;
 #endif
 
-/// The client of the process.
+/// The client of the process, with four devices.
 inline const Client& cpu() {
-  static const Client client = Client::create("cpu");
+  static const Client client = Client::cpu(4);
   return client;
 }
 
