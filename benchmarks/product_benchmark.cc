@@ -73,8 +73,9 @@ void xla(benchmark::State& state, Layout layout, ProductExtents e) {
 }  // namespace
 
 void register_products() {
-  const ProductExtents shapes[] = {{25, 20, 20, 100},  {25, 20, 100, 20},   {50, 20, 20, 50},
-                                   {25, 100, 100, 64}, {25, 100, 100, 256}, {25, 100, 256, 100}};
+  const ProductExtents shapes[] = {{1, 50, 50, 1000},  {25, 20, 20, 100},  {25, 20, 100, 20},
+                                   {50, 20, 20, 50},   {25, 100, 100, 64}, {25, 100, 100, 256},
+                                   {25, 100, 256, 100}};
   for (const ProductExtents& e : shapes) {
     for (const Layout& layout : layouts) {
       std::string name = std::string(layout.name) + "/" + std::to_string(e.batch) + "x" +

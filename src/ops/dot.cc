@@ -200,7 +200,8 @@ bool in_order(const Axes& batch, const Axes& first, const Axes& second) {
 }
 
 // The call of the host's product that the dot is, if it is one: real matrices behind common leading
-// axes, each so small that it stays in the cache, but all together no trifle.
+// axes, each so small that it stays in the cache, but all together no trifle. One product of some
+// size is XLA's, which spreads it over the cores.
 std::optional<std::string> as_host_product(const Dot& dot, const Array& left, const Array& right) {
   if (left.dtype() != DType::f32 && left.dtype() != DType::f64) return {};
   Axes lf = dot.left_free(left), rf = dot.right_free(right);
@@ -211,10 +212,10 @@ std::optional<std::string> as_host_product(const Dot& dot, const Array& left, co
   ProductExtents extents{
       product(picked(left.shape(), dot.left_batch)), product(picked(left.shape(), lf)),
       product(picked(left.shape(), dot.left_sum)), product(picked(right.shape(), rf))};
-  constexpr std::int64_t many = std::int64_t{1} << 26, cached = 65536;
+  constexpr std::int64_t many = std::int64_t{1} << 26, cached = 65536, alone = 1 << 20;
   std::int64_t work = extents.batch * extents.m * extents.k * extents.n;
   bool small = extents.m * extents.k <= cached && extents.k * extents.n <= cached;
-  if (work <= few_elements || work > many || !small) return {};
+  if (work <= few_elements || work > (extents.batch == 1 ? alone : many) || !small) return {};
   if (mk && kn) return host_product_parameter(ProductLayout::mk_kn, extents);
   if (km && kn) return host_product_parameter(ProductLayout::km_kn, extents);
   if (mk && nk) return host_product_parameter(ProductLayout::mk_nk, extents);
