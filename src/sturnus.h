@@ -41,4 +41,5 @@
 #include <sturnus/ops/subscript.h>
 #include <sturnus/ops/take.h>
 #include <sturnus/ops/transcendental.h>
+#include <sturnus/ops/tree_where.h>
 #include <sturnus/ops/triangular.h>

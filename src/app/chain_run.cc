@@ -9,7 +9,6 @@
 #include <sturnus/runtime/log.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <limits>
 #include <ostream>
@@ -17,6 +16,7 @@
 
 #include "src/app/chain_program.h"
 #include "src/app/chain_report.h"
+#include "src/app/clock.h"
 #include "src/app/plotly_script.h"
 #include "src/app/progress.h"
 #include "src/app/result_parts.h"
@@ -26,7 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using Clock = std::chrono::steady_clock;
 
 // How often warm-up and draws are looked at. Chains wait for each other then.
 constexpr std::int64_t looks = 10;
@@ -36,10 +35,6 @@ constexpr std::int64_t longest_warmup_chunk = 1000;
 constexpr std::size_t printed_rows = 40;
 // As many are drawn in figures.
 constexpr std::size_t shown_parameters = 8, shown_draws = 1000;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double mean_of(const Matrix& matrix) {
   double total = 0;

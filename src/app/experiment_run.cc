@@ -6,11 +6,11 @@
 #include <sturnus/runtime/log.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <ostream>
 
 #include "src/app/chain_baseline.h"
+#include "src/app/clock.h"
 #include "src/app/member_draws.h"
 #include "src/app/progress.h"
 #include "src/app/table.h"
@@ -20,13 +20,8 @@ namespace sturnus::app {
 namespace {
 
 using nlohmann::json;
-using Clock = std::chrono::steady_clock;
 
 constexpr double seconds_between_saves = 30;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 Array points_of(const Samples& samples, DType dtype) {
   auto count = static_cast<std::int64_t>(samples.points);

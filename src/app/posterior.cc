@@ -8,10 +8,10 @@
 #include <sturnus/runtime/files.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <ostream>
 
+#include "src/app/clock.h"
 #include "src/app/commands.h"
 #include "src/app/experiment_run.h"
 #include "src/app/json_reader.h"
@@ -23,11 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double mean_of(const std::vector<double>& values) {
   return values.empty() ? 0 : mean_sd(values).mean;

@@ -4,11 +4,11 @@
 #include <sturnus/inference/metrics.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <ostream>
 
+#include "src/app/clock.h"
 #include "src/app/json_reader.h"
 #include "src/app/progress.h"
 #include "src/app/table.h"
@@ -17,13 +17,8 @@ namespace sturnus::app {
 namespace {
 
 using nlohmann::json;
-using Clock = std::chrono::steady_clock;
 
 constexpr double seconds_between_saves = 30;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 json to_json(const VariationalLog& log) {
   json result = {{"iteration", json::array()},

@@ -11,6 +11,7 @@
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/transcendental.h>
+#include <sturnus/ops/tree_where.h>
 #include <sturnus/runtime/error.h>
 
 #include <algorithm>
@@ -21,11 +22,6 @@
 
 namespace sturnus {
 namespace {
-
-template <class T>
-T choose(const Array& condition, const T& yes, const T& no) {
-  return tree_map([&](const Array& a, const Array& b) { return where(condition, a, b); }, yes, no);
-}
 
 /// The first draws of a chunk.
 Draws first(const Draws& draws, std::int64_t count) {
@@ -130,10 +126,10 @@ struct KernelSampler::Implementation {
 
     Adaptation next = a;
     next.step.size = where(warm, size, a.step.size);
-    next.averaging = choose(warm, averaged, a.averaging);
+    next.averaging = tree_where(warm, averaged, a.averaging);
     if (windows.end > 0) {
       Array collects = (a.transition >= windows.begin) & (a.transition < windows.end);
-      next.moments = choose(collects, moments.add(a.moments, moved.at.position), a.moments);
+      next.moments = tree_where(collects, moments.add(a.moments, moved.at.position), a.moments);
     }
     next.transition = a.transition + 1;
     next.trajectories = a.trajectories + 1;

@@ -6,6 +6,7 @@
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/softmax.h>
 #include <sturnus/ops/transcendental.h>
+#include <sturnus/ops/tree_where.h>
 
 #include <limits>
 
@@ -13,11 +14,6 @@ namespace sturnus {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-template <class T>
-T choose(const Array& condition, const T& yes, const T& no) {
-  return tree_map([&](const Array& a, const Array& b) { return where(condition, a, b); }, yes, no);
-}
 
 /// The number of bits that are 1 in an i32 that is not negative.
 Array count_ones(Array n) {
@@ -114,8 +110,8 @@ Nuts::Tree Nuts::grow(const LogDensity& log_density, const Tree& tree, const Arr
   next.accept = tree.accept + exp(minimum(log_weight, 0.0));
   next.divergent = !(log_weight >= -divergence);
   next.new_weight = logaddexp(tree.new_weight, log_weight);
-  next.candidate = choose(chance_at(0) < log_weight - next.new_weight,
-                          Candidate{leaf.at, leaf_energy}, tree.candidate);
+  next.candidate = tree_where(chance_at(0) < log_weight - next.new_weight,
+                              Candidate{leaf.at, leaf_energy}, tree.candidate);
   next.momenta = tree.momenta + leaf.momentum;
 
   Array turns = turning(tree, leaf.momentum, next.momenta);
@@ -123,16 +119,16 @@ Nuts::Tree Nuts::grow(const LogDensity& log_density, const Tree& tree, const Arr
   Array turns_within = any(turns & (row > 0)), turns_whole = any(turns & (row == 0));
   Array complete = (tree.leaves & next.leaves) == 0;
   Array valid = complete & !turns_within & !next.divergent;
-  next.sample = choose(valid & (chance_at(1) < next.new_weight - tree.log_weight), next.candidate,
-                       tree.sample);
+  next.sample = tree_where(valid & (chance_at(1) < next.new_weight - tree.log_weight),
+                           next.candidate, tree.sample);
   next.log_weight = where(valid, logaddexp(tree.log_weight, next.new_weight), tree.log_weight);
   next.depth = tree.depth + convert(valid, DType::i32);
   next.done = next.divergent | turns_within | (valid & (turns_whole | (next.depth >= max_depth)));
 
   // The next doubling goes on from here or from the other end.
   Array turns_round = complete & (forwards(tree.directions, next.depth) != forward);
-  next.near = choose(turns_round, tree.far, leaf);
-  next.far = choose(turns_round, leaf, tree.far);
+  next.near = tree_where(turns_round, tree.far, leaf);
+  next.far = tree_where(turns_round, leaf, tree.far);
   next.new_weight = where(complete, -infinity, next.new_weight);
 
   Array even = (tree.leaves & 1) == 0;

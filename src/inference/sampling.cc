@@ -9,6 +9,7 @@
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/transcendental.h>
+#include <sturnus/ops/tree_where.h>
 #include <sturnus/runtime/error.h>
 
 #include <algorithm>
@@ -23,11 +24,6 @@ namespace sturnus {
 namespace {
 
 constexpr std::int64_t start_trials = 100;
-
-template <class T>
-T choose(const Array& condition, const T& yes, const T& no) {
-  return tree_map([&](const Array& a, const Array& b) { return where(condition, a, b); }, yes, no);
-}
 
 std::string text_of(double number) {
   return std::isnan(number) ? "nan" : std::to_string(number);  // whatever its sign
@@ -191,7 +187,7 @@ struct Sampler::Implementation {
   Nuts::Tree grow(const Chain& c, const Array& end) const {
     const Adaptation& a = c.adaptation;
     Nuts::Tree grown = nuts.grow(log_density, c.tree, a.step.size, a.metric);
-    return choose(is_active(a, end) & is_grown(c.tree), grown, c.tree);
+    return tree_where(is_active(a, end) & is_grown(c.tree), grown, c.tree);
   }
 
   Array row_of(const Chain& c) const {
@@ -225,10 +221,11 @@ struct Sampler::Implementation {
     next.step.size = where(tried, searched.size, where(warm, learned, a.step.size));
     next.step.direction = where(closes, 2, where(tried, searched.direction, a.step.direction));
     next.averaging =
-        choose(found, averaging.init(searched.size), choose(warm, averaged, a.averaging));
+        tree_where(found, averaging.init(searched.size), tree_where(warm, averaged, a.averaging));
     if (windows.end > 0) {
       Array collects = counted & (a.transition >= windows.begin) & (a.transition < windows.end);
-      next.moments = choose(collects, moments.add(a.moments, c.tree.sample.at.position), a.moments);
+      next.moments =
+          tree_where(collects, moments.add(a.moments, c.tree.sample.at.position), a.moments);
     }
     next.transition = a.transition + convert(counted, DType::i32);
     next.trajectories = a.trajectories + convert(ended, DType::i32);
@@ -237,8 +234,8 @@ struct Sampler::Implementation {
 
   Adaptation renew_metric(const Adaptation& a, const Array& closes) const {
     Adaptation next = a;
-    next.metric = choose(closes, moments.metric(a.moments), a.metric);
-    next.moments = choose(closes, moments.init(target.size, options.dtype), a.moments);
+    next.metric = tree_where(closes, moments.metric(a.moments), a.metric);
+    next.moments = tree_where(closes, moments.init(target.size, options.dtype), a.moments);
     return next;
   }
 
@@ -271,7 +268,7 @@ struct Sampler::Implementation {
     };
     auto [adaptation, impulses] = cond(any(ended), turn, go_on);
     auto replant = [&](const Nuts::Tree& tree, const Nuts::Impulse& impulse, const Array& e) {
-      return choose(e, nuts.begin(tree.sample.at, impulse), tree);
+      return tree_where(e, nuts.begin(tree.sample.at, impulse), tree);
     };
     chains.tree = vmap(replant)(chains.tree, impulses, ended);
     chains.adaptation = adaptation;
