@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trainings of repulsive ensembles side by side: Sturnus, JAX in two styles, PyTorch.
 
-    ./sturnus bench [--experiment ...] [--rounds 3] [--cores 1] [--without-torch] [--members ...]
+    ./sturnus bench [--experiment ...] [--rounds 3] [--cores 1] [--without-torch] [--members ...] [--page FILE]
 
 All are the published trainings with full repulsion, as in benchmarks/baselines. Programs take turns,
 round by round, and the best round counts; what matters are the ratios. JAX's programs run twice:
@@ -82,33 +82,58 @@ def kernels(arguments, program, scratch):
     return max(sum(loop["iteration"]["kernels"].values()) for loop in loops)
 
 
-def show(experiment, results, counts):
+class Page:
+    """Tables, printed at once and kept as Markdown."""
+
+    def __init__(self, rounds, cores):
+        commit = subprocess.run(["git", "-C", HERE, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+        with open("/proc/cpuinfo") as file:
+            model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "a CPU")
+        self.text = (f"# Speed\n\nWritten by `./sturnus bench` at commit {commit.stdout.strip() or 'unknown'}: {model}, "
+                     f"{cores or os.cpu_count()} cores, the best of {rounds} rounds in which the programs take turns. "
+                     "A ratio is the program's time over that of Sturnus. \"On the plugin\" is JAX's program run by the "
+                     "XLA that Sturnus runs on; H100 counts kernels per iteration, compiled ahead of time.\n")
+
+    def table(self, title, header, rows):
+        widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+        print(f"\n{title}")
+        for row in [header, *rows]:
+            print("  ".join(cell.rjust(width) if i else cell.ljust(width)
+                            for i, (cell, width) in enumerate(zip(row, widths))))
+        lines = [header, ["---"] + ["--:"] * (len(header) - 1), *rows]
+        self.text += f"\n## {title}\n\n" + "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def show(page, experiment, results, counts):
     ours = results["sturnus"]
-    print(f"\n{experiment}, full repulsion")
-    print(f"{'':26s} {'ms/iteration':>13s} {'ratio':>7s} {'lower s':>9s} {'compile s':>10s} {'ratio':>7s} {'H100':>6s}")
-    for name, best in results.items():
-        numbers = best.numbers
-        ms = numbers["ms_per_iteration"]
-        line = f"{name:26s} {ms:13.3f} {ms / ours['ms_per_iteration']:7.2f}"
-        lower, compile_s = numbers.get("lower_s"), numbers.get("compile_s")
-        line += f" {lower:9.3f}" if lower else " " * 10
-        line += f" {compile_s:10.2f} {compile_s / ours['compile_s']:7.2f}" if compile_s else " " * 19
-        print(line + (f" {counts[name]:6.0f}" if name in counts else ""))
+
+    def cells(name, numbers):
+        def ratio(key):
+            return f"{numbers[key] / ours[key]:.2f}" if key in numbers else ""
+
+        def number(key, digits):
+            return f"{numbers[key]:.{digits}f}" if key in numbers else ""
+
+        return [name, number("ms_per_iteration", 3), ratio("ms_per_iteration"), number("lower_s", 3),
+                number("compile_s", 2), ratio("compile_s"), f"{counts[name]:.0f}" if name in counts else ""]
+
+    page.table(f"{experiment}, full repulsion", ["", "ms/iteration", "ratio", "lower s", "compile s", "ratio", "H100"],
+               [cells(name, best.numbers) for name, best in results.items()])
 
 
-def scaling(arguments):
+def scaling(page, arguments):
     """Cost against the number of members: the exponent between neighbours."""
-    print("\noscillator, cost against members")
-    previous = None
+    rows, previous = [], None
     for members in arguments.members:
         iterations = max(2, 2000 // members)
         report = call([os.path.join(arguments.folder, "benchmarks", "ensemble_benchmark"), "oscillator", "--members",
                        str(members), "--iterations", str(iterations), "--rounds", "3"], arguments.cores)
         ms = report["programs"][0]["ms_per_iteration"]
         exponent = "" if previous is None else \
-            f"   members^{math.log(ms / previous[1]) / math.log(members / previous[0]):.2f}"
-        print(f"{members:6d} members {ms:10.2f} ms per iteration {report['peak_megabytes']:6d} MB{exponent}")
+            f"{math.log(ms / previous[1]) / math.log(members / previous[0]):.2f}"
+        rows.append([str(members), f"{ms:.2f}", str(report["peak_megabytes"]), exponent])
         previous = members, ms
+    page.table("oscillator, cost against members", ["members", "ms/iteration", "MB", "exponent"], rows)
 
 
 def main():
@@ -120,18 +145,23 @@ def main():
     parser.add_argument("--without-torch", action="store_true")
     parser.add_argument("--members", nargs="*", type=int, default=[25, 100, 400, 1600])
     parser.add_argument("--json", help="write all numbers to this file")
+    parser.add_argument("--page", help="write the tables to this file, as Markdown")
     arguments = parser.parse_args()
+    page = Page(arguments.rounds, arguments.cores)
     everything = {}
     with tempfile.TemporaryDirectory() as scratch:
         for experiment in arguments.experiment:
             results, mlir = measure(experiment, arguments, scratch)
             counts = {"sturnus": kernels(arguments, experiment, scratch)}
             counts |= {f"JAX {style}": kernels(arguments, path, scratch) for style, path in mlir.items()}
-            show(experiment, results, counts)
+            show(page, experiment, results, counts)
             everything[experiment] = {name: best.numbers | {"h100_kernels": counts.get(name)}
                                       for name, best in results.items()}
     if arguments.members:
-        scaling(arguments)
+        scaling(page, arguments)
+    if arguments.page:
+        with open(arguments.page, "w") as file:
+            file.write(page.text)
     if arguments.json:
         with open(arguments.json, "w") as file:
             json.dump(everything, file, indent=1)
