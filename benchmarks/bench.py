@@ -109,10 +109,10 @@ def show(page, experiment, results, counts):
 
     def cells(name, numbers):
         def ratio(key):
-            return f"{numbers[key] / ours[key]:.2f}" if key in numbers else ""
+            return f"{numbers[key] / ours[key]:.2f}" if numbers.get(key) else ""
 
         def number(key, digits):
-            return f"{numbers[key]:.{digits}f}" if key in numbers else ""
+            return f"{numbers[key]:.{digits}f}" if numbers.get(key) else ""
 
         return [name, number("ms_per_iteration", 3), ratio("ms_per_iteration"), number("lower_s", 3),
                 number("compile_s", 2), ratio("compile_s"), f"{counts[name]:.0f}" if name in counts else ""]
