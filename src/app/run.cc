@@ -46,8 +46,8 @@ fs::path folder_of(const RunRequest& request, const RunConfig& config) {
 
 void select_device(const std::string& name, int count) {
   if (name.empty()) {
-    bool cpu = default_device().owner().platform_name() == "cpu";
-    return cpu && count > 1 ? select_device("cpu", count) : void();
+    if (count > 1 && default_device().owner().platform_name() == "cpu") select_device("cpu", count);
+    return;
   }
   std::string platform = name.substr(0, name.find(':'));
   Client client = platform == "cpu" ? Client::cpu(count) : Client::create(platform);
