@@ -41,7 +41,7 @@ void host(benchmark::State& state, Layout layout, ProductExtents e) {
   std::vector<float> left = ones(e.batch * e.m * e.k), right = ones(e.batch * e.k * e.n),
                      result = ones(e.batch * e.m * e.n);
   for (auto _ : state) {
-    internal::host_product(layout.layout, e, left.data(), right.data(), result.data());
+    internal::host_product(nullptr, layout.layout, e, left.data(), right.data(), result.data());
     benchmark::ClobberMemory();
   }
   count_operations(state, e);

@@ -29,6 +29,7 @@
 #include <sturnus/ops/index.h>
 #include <sturnus/ops/linalg.h>
 #include <sturnus/ops/order.h>
+#include <sturnus/ops/pair_order.h>
 #include <sturnus/ops/pool.h>
 #include <sturnus/ops/random.h>
 #include <sturnus/ops/rearrange.h>

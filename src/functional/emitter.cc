@@ -154,6 +154,8 @@ std::string host_call_attributes(std::string_view callback, std::string_view par
 
 }  // namespace
 
+bool Emitter::calls_host() const { return on_host_ && !SmallLoops::on(); }
+
 void Emitter::host_call(std::string_view callback, std::string_view parameter,
                         const Arrays& arguments) {
   ArrayTypes types = types_of(arguments);

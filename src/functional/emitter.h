@@ -72,6 +72,9 @@ class Emitter {
   /// Whether the program will run in this process on arrays in the host's memory, and so may call
   /// functions of the host where these are faster.
   bool on_host() const { return on_host_; }
+  /// The same, but not where that would keep a small loop from being one function: see
+  /// small_loops.h.
+  bool calls_host() const;
 
   /// The whole module. `donors` marks arguments whose memory the program may reuse.
   static std::string module(std::string_view name, const Arrays& parameters, const Arrays& outputs,

@@ -97,26 +97,31 @@ Arrays LinearMap::backward(const Arrays& cotangents, const std::vector<std::stri
 
 namespace {
 
-// Every unit tensor of a type, along a new axis 0.
-Array unit_tensors(const ArrayType& type) {
+// `f` of every unit tensor of a type, with the results along a new axis 0.
+Arrays of_unit_tensors(const std::function<Arrays(const Array& unit)>& f, const ArrayType& type) {
   std::int64_t size = type.size();
-  return reshape_to(eye(size, type.dtype), prepended(size, type.shape));
+  if (size == 1) {  // without an axis of extent 1 inside of f
+    Arrays results = f(full(1, type));
+    for (Array& y : results) y = reshape_to(y, prepended(1, y.shape()));
+    return results;
+  }
+  Array units = reshape_to(eye(size, type.dtype), prepended(size, type.shape));
+  Mask mapped;
+  Arrays results =
+      spread_call([&](const Arrays& unit) { return f(unit[0]); }, {units}, {true}, size, mapped);
+  return all_mapped(results, mapped, Mask(results.size(), true), size);
 }
 
-// `f` of one list of arrays of which number j runs through `many` and the others are zero.
-Arrays each_alone(const FlatFunction& f, const ArrayTypes& types, std::size_t j,
-                  const Array& many) {
+// `f` of lists of arrays of which number j runs through its unit tensors and the others are zero.
+Arrays each_alone(const FlatFunction& f, const ArrayTypes& types, std::size_t j) {
   Arrays zeros;
   for (const ArrayType& type : types) zeros.push_back(zeros_of(type));
-  std::int64_t n = many.shape()[0];
-  auto with_one = [&](const Arrays& one) {
+  auto with_one = [&](const Array& unit) {
     Arrays all = zeros;
-    all[j] = one[0];
+    all[j] = unit;
     return f(all);
   };
-  Mask mapped;
-  Arrays results = spread_call(with_one, {many}, {true}, n, mapped);
-  return all_mapped(results, mapped, Mask(results.size(), true), n);
+  return of_unit_tensors(with_one, types[j]);
 }
 
 // With the axis 0, which counts elements of `x`, last and in the shape of `x`.
@@ -130,20 +135,17 @@ Array columns_last(const Array& columns, const Array& x) {
 // Second derivatives of the outputs by the elements of x[j], along a new axis 0.
 Arrays second_derivatives(const Arrays& outputs, const Arrays& roots, const Arrays& x,
                           std::size_t j) {
-  auto along = [&](const Arrays& direction) {
+  auto along = [&](const Array& direction) {
     std::vector<Series> series;
     for (const Array& value : x) series.push_back({value, {}, {}});
-    series[j][1] = direction[0];
+    series[j][1] = direction;
     Arrays result;
     for (const Series& c : push_series(outputs, roots, series, 2)) {
       result.push_back(c[2].empty() ? zeros_of(c[0].type()) : add_tangents(c[2], c[2]));
     }
     return result;
   };
-  Array units = unit_tensors(x[j].type());
-  Mask mapped;
-  Arrays results = spread_call(along, {units}, {true}, units.shape()[0], mapped);
-  return all_mapped(results, mapped, Mask(results.size(), true), units.shape()[0]);
+  return of_unit_tensors(along, x[j].type());
 }
 
 // For each output and each x[j], `reduced` of these and x[j].
@@ -183,8 +185,8 @@ std::vector<Arrays> forward_jacobian(const FlatFunction& f, const Arrays& x, con
     LinearMap map(f, x, caller.name);
     table.resize(map.outputs().size());
     for (std::size_t j = 0; j < x.size(); j++) {
-      Arrays columns = each_alone([&map](const Arrays& dx) { return map.forward(dx); }, types_of(x),
-                                  j, unit_tensors(x[j].type()));
+      Arrays columns =
+          each_alone([&map](const Arrays& dx) { return map.forward(dx); }, types_of(x), j);
       for (std::size_t i = 0; i < columns.size(); i++) {
         table[i].push_back(columns_last(columns[i], x[j]));
       }
@@ -202,7 +204,7 @@ std::vector<Arrays> reverse_jacobian(const FlatFunction& f, const Arrays& x, con
     for (std::size_t i = 0; i < map.outputs().size(); i++) {
       const Array& output = map.outputs()[i];
       Arrays rows = each_alone([&map](const Arrays& ct) { return map.backward(ct); },
-                               types_of(map.outputs()), i, unit_tensors(output.type()));
+                               types_of(map.outputs()), i);
       for (std::size_t j = 0; j < rows.size(); j++) {
         Shape shape = output.shape();
         shape.insert(shape.end(), x[j].shape().begin(), x[j].shape().end());

@@ -4,7 +4,7 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/index.h>
-#include <sturnus/ops/order.h>
+#include <sturnus/ops/pair_order.h>
 #include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +20,6 @@
 namespace sturnus {
 namespace {
 
-constexpr std::int64_t all_pairs_up_to = 200;
 // Kernel values that one block may hold.
 constexpr std::int64_t block_budget = 1 << 20;
 
@@ -35,61 +33,9 @@ Array median_rank(const Array& count) {
   return shift_right_arithmetic(pairs - 1, 1);
 }
 
-Array median_of_pairs(const Array& x) {
-  std::int64_t n = x.shape()[1];
-  std::vector<int> first, second;
-  for (int i = 0; i < n; i++) {
-    for (int j = i + 1; j < n; j++) {
-      first.push_back(i);
-      second.push_back(j);
-    }
-  }
-  // Of members that are not finite distances are infinite or NaN, and rank last.
-  Array distance = abs(take(x, array(first), 1) - take(x, array(second), 1));
-  Array rank = median_rank(finite_count(x));
-  return where(rank >= 0, order_statistic(distance, rank, 1), 0.0);
-}
-
-// The answer's bits are found from the highest to the lowest. How many pairs are nearer than a
-// candidate is counted on sorted members, where those near to i are neighbours: by bisection.
-Array median_by_counting(const Array& x) {
-  std::int64_t n = x.shape()[1];
-  Array count = finite_count(x), rank = median_rank(count);
-  count = expand_dims(count, 1);
-  bool wide = x.dtype() == DType::f64;
-  DType real = wide ? DType::f64 : DType::f32, whole = wide ? DType::i64 : DType::i32;
-  int highest = wide ? 62 : 30;
-  double infinity = std::numeric_limits<double>::infinity();
-  Array sorted = sort(where(is_finite(x), convert(x, real), infinity), 1);
-  Array own = broadcast_to(arange(n), x.shape());
-  int halvings = 1;
-  while ((std::int64_t{1} << halvings) <= n) halvings++;
-
-  // Exclusive end of the j with x_j - x_i < distance, for each i.
-  auto near_end = [&](const Array& distance) {
-    Array end = own;
-    for (int k = halvings - 1; k >= 0; k--) {
-      Array trial = end + static_cast<int>(std::int64_t{1} << k);
-      Array there = take_along_axis(sorted, minimum(trial, n) - 1, 1);
-      end = where((trial <= count) & (there - sorted < distance), trial, end);
-    }
-    return end;
-  };
-  auto body = [&](const Array& i, const Array& found) {
-    Array candidate = found | shift_left(full_like(found, 1), convert(highest - i, whole));
-    Array end = near_end(expand_dims(bitcast(candidate, real), 1));
-    return where(sum(maximum(end - own - 1, 0), 1) <= rank, candidate, found);
-  };
-  Array none_yet = zeros({x.shape()[0]}, whole);
-  Array found = bitcast(fori_loop(0, highest + 1, body, none_yet), real);
-  // Devices take numbers below the smallest normal one for 0, so that all of these are found there.
-  double smallest =
-      wide ? std::numeric_limits<double>::min() : double{std::numeric_limits<float>::min()};
-  return convert(where(found < smallest, 0.0, found), x.dtype());
-}
-
 Array median_of_rows(const Array& x) {
-  return x.shape()[1] <= all_pairs_up_to ? median_of_pairs(x) : median_by_counting(x);
+  Array rank = median_rank(finite_count(x));
+  return where(rank >= 0, pair_order_statistic(x, rank), 0.0);
 }
 
 // Members whose values are not finite are put where nobody feels them.

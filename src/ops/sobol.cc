@@ -43,33 +43,53 @@ Directions directions_of(std::int64_t dimension) {
   return v;
 }
 
-// [32, dimensions]
-Array all_directions(std::int64_t dimensions) {
-  std::vector<std::uint32_t> all(static_cast<std::size_t>(word * dimensions));
+// The first of every dimension's: [count, dimensions].
+Array first_directions(std::int64_t count, std::int64_t dimensions) {
+  std::vector<std::uint32_t> all(static_cast<std::size_t>(count * dimensions));
   for (std::int64_t d = 0; d < dimensions; d++) {
     Directions v = directions_of(d);
-    for (std::int64_t j = 0; j < word; j++) {
+    for (std::int64_t j = 0; j < count; j++) {
       all[static_cast<std::size_t>(j * dimensions + d)] = v[static_cast<std::size_t>(j)];
     }
   }
-  return array(all, {word, dimensions});
+  return array(all, {count, dimensions});
 }
 
-// Bit `i` of each element, counted from the lowest, as 0 or 1.
-Array bit_of(const Array& x, int i) { return shift_right(x, i) & 1; }
+// The exclusive or of the elements along an axis. Loops of single operations instead would be
+// repeated by the compiler for every point.
+struct XorOver {
+  static constexpr std::string_view name = "xor_over";
+  std::int64_t axis;
+  ArrayType infer(const Arrays& x) const {
+    return {x[0].dtype(), picked(x[0].shape(), complement(x[0].rank(), {axis}))};
+  }
+  Array jvp(const Arrays&, const Array&, const Arrays&) const { return {}; }
+  Array batch(const Arrays& x, const Mask&, std::int64_t) const {
+    return make(XorOver{axis + 1}, x);
+  }
+  void lower(Emitter& emitter, const Node& node) const {
+    DType dtype = node.types[0].dtype;
+    std::string zero = emitter.constant("0", {dtype, {}});
+    emitter.line(node, "reduce", {emitter.name_of(node.inputs[0]), zero},
+                 {node.inputs[0].type(), {dtype, {}}}, emitter.binary_region("xor", dtype),
+                 mlir_integers("dimensions", {axis}));
+  }
+};
+
+// The exclusive or of those words, along `axis`, whose bit is set in `x`, which has 1 there.
+Array combined(const Array& x, const Array& words, std::int64_t axis) {
+  Shape one(static_cast<std::size_t>(words.rank()), 1);
+  one[static_cast<std::size_t>(axis)] = words.shape()[static_cast<std::size_t>(axis)];
+  Array bit = shift_right(x, iota(one, static_cast<int>(axis), DType::u32)) & 1;
+  return make(XorOver{axis}, {bit * words});
+}
 
 // Each bit of a number also flips random lower bits, the same for all numbers of a dimension.
 Array with_random_lower_bits(const Array& directions, const Key& key) {
-  std::int64_t dimensions = directions.shape()[1];
-  Array random = bits(key, {word, dimensions});
-  Array result = zeros_of(directions.type());
-  for (int i = 0; i < word; i++) {
-    Array row = slice(random, {i, 0}, {i + 1, dimensions});
-    double own = std::ldexp(1.0, i);
-    Array flips = (row & full(own - 1, row.type())) | full(own, row.type());
-    result = result ^ (bit_of(directions, i) * flips);
-  }
-  return result;
+  Shape shape = {1, word, directions.shape()[1]};
+  Array own = shift_left(full(1, {DType::u32, {1, word, 1}}), iota({1, word, 1}, 1, DType::u32));
+  Array flips = (bits(key, shape) & (own - 1)) | own;
+  return combined(expand_dims(directions, 1), flips, 1);
 }
 
 Array points(std::int64_t count, std::int64_t dimensions, const SobolOptions& options,
@@ -89,21 +109,18 @@ Array points(std::int64_t count, std::int64_t dimensions, const SobolOptions& op
                 "points of type " + std::string(name_of(options.dtype)) + " are not floating point",
                 "Ask for f32 or f64"));
   }
-  Array directions = all_directions(dimensions);
+  int used = std::min(word, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(end))));
+  Array directions = first_directions(used, dimensions);
   Array shift = zeros({dimensions}, DType::u32);
   if (key != nullptr) {
     auto [for_bits, for_shift] = split(*key);
     directions = with_random_lower_bits(directions, for_bits);
     shift = bits(for_shift, {dimensions});
   }
-  Array index =
-      iota({count, 1}, 0, DType::u32) + full(static_cast<double>(options.first), {DType::u32, {}});
+  Array index = iota({count, 1, 1}, 0, DType::u32) +
+                full(static_cast<double>(options.first), {DType::u32, {}});
   Array gray = index ^ shift_right(index, 1);
-  Array x = broadcast_to(shift, type.shape);
-  int used = std::min(word, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(end))));
-  for (int j = 0; j < used; j++) {
-    x = x ^ (bit_of(gray, j) * slice(directions, {j, 0}, {j + 1, dimensions}));
-  }
+  Array x = shift ^ combined(gray, expand_dims(directions, 0), 1);
   // Of what does not fit into the mantissa the rest is cut off: no number is rounded up to 1.
   int mantissa = options.dtype == DType::f64 ? word : options.dtype == DType::f32 ? 24 : 8;
   return convert(shift_right(x, word - mantissa), options.dtype) * std::ldexp(1.0, -mantissa);

@@ -1,6 +1,7 @@
 #include "src/ops/threefry.h"
 
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/runtime/host_random.h>
 
 #include <array>
 
@@ -33,6 +34,11 @@ struct Threefry {
     return make_all(*this, wide);
   }
   void lower(Emitter& emitter, const Node& node) const {
+    // Many are better fused with what is made of them.
+    constexpr std::int64_t few = 65536;
+    if (emitter.calls_host() && node.types[0].size() <= few) {
+      return emitter.host_call(node, host_threefry_name, "");
+    }
     static constexpr std::array<int, 8> rotations = {13, 15, 26, 6, 17, 29, 16, 24};
     const Arrays& x = node.inputs;
     Array both = x[0] ^ x[1];

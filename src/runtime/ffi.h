@@ -43,14 +43,39 @@ struct ErrorCreateArguments {
   int code;
 };
 
+struct ErrorDestroyArguments {
+  std::size_t struct_size;
+  Extension* extensions;
+  Error* error;
+};
+
+struct ScheduleArguments {
+  std::size_t struct_size;
+  Extension* extensions;
+  void* context;
+  void (*task)(void* data);
+  void* data;
+};
+struct ThreadCountArguments {
+  std::size_t struct_size;
+  Extension* extensions;
+  void* context;
+  std::int64_t* count;
+};
+
+/// The threads at its end are missing in older versions.
 struct Functions {
   std::size_t struct_size;
   Extension* extensions;
   Version version;
   const void* internal;
   Error* (*create_error)(ErrorCreateArguments*);
+  void* error_message;
+  void (*destroy_error)(ErrorDestroyArguments*);
+  void* others[8];  // handlers, streams, states, memory
+  Error* (*schedule)(ScheduleArguments*);
+  Error* (*thread_count)(ThreadCountArguments*);
 };
-
 struct Buffer {
   std::size_t struct_size;
   Extension* extensions;

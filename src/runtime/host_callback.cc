@@ -1,17 +1,21 @@
 #include <sturnus/runtime/client.h>
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/host_callback.h>
+#include <sturnus/runtime/host_order.h>
 #include <sturnus/runtime/host_product.h>
+#include <sturnus/runtime/host_random.h>
 
 #include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "src/runtime/ffi.h"
 #include "src/runtime/pjrt.h"
+#include "src/runtime/threads.h"
 
 namespace sturnus {
 namespace {
@@ -19,8 +23,16 @@ namespace {
 struct Callbacks {
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<const HostCallback>, std::less<>> by_name = {
-      {std::string(internal::host_product_name),
-       std::make_shared<const HostCallback>(internal::host_product_callback)}};
+      own(internal::host_product_name, internal::host_product_callback),
+      own(internal::host_order_name, internal::host_order_callback),
+      own(internal::host_pair_order_name, internal::host_pair_order_callback),
+      own(internal::host_threefry_name, internal::host_threefry_callback)};
+
+  // What lowering rules call, so that every process has it.
+  static std::pair<const std::string, std::shared_ptr<const HostCallback>> own(
+      std::string_view name, void (*callback)(const HostCall&)) {
+    return {std::string(name), std::make_shared<const HostCallback>(callback)};
+  }
 };
 
 Callbacks& callbacks() {
@@ -124,6 +136,32 @@ ffi::Error* failure(const ffi::Functions* functions, const char* message) noexce
   return functions->create_error(&arguments);
 }
 
+/// The threads that run the program which makes a call.
+class PluginThreads final : public internal::Threads {
+ public:
+  explicit PluginThreads(const ffi::Call& call) : call_(call) {}
+
+  std::int64_t count() const override {
+    std::int64_t count = 1;
+    if (call_.functions->struct_size < sizeof(ffi::Functions)) return count;
+    ffi::ThreadCountArguments arguments{sizeof(arguments), nullptr, call_.context, &count};
+    return succeeds(call_.functions->thread_count(&arguments)) ? count : 1;
+  }
+  bool schedule(void (*task)(void*), void* data) const override {
+    ffi::ScheduleArguments arguments{sizeof(arguments), nullptr, call_.context, task, data};
+    return succeeds(call_.functions->schedule(&arguments));
+  }
+
+ private:
+  bool succeeds(ffi::Error* error) const {
+    if (error == nullptr) return true;
+    ffi::ErrorDestroyArguments arguments{sizeof(arguments), nullptr, error};
+    call_.functions->destroy_error(&arguments);
+    return false;
+  }
+  const ffi::Call& call_;
+};
+
 // What XLA calls. No exception may leave it.
 ffi::Error* handle(ffi::Call* call) noexcept {
   if (answer_metadata(*call)) return nullptr;
@@ -136,7 +174,8 @@ ffi::Error* handle(ffi::Call* call) noexcept {
     auto callback = find_callback(string_attribute(call->attributes, "callback"));
     std::vector<HostArray> arguments = host_arrays(call->arguments);
     std::vector<HostArray> results = host_arrays(call->results);
-    (*callback)({string_attribute(call->attributes, "parameter"), arguments, results});
+    PluginThreads threads(*call);
+    (*callback)({string_attribute(call->attributes, "parameter"), arguments, results, &threads});
     return nullptr;
   } catch (const std::exception& error) {
     return failure(call->functions, error.what());

@@ -15,6 +15,9 @@
 namespace sturnus {
 
 class Client;
+namespace internal {
+class Threads;
+}
 
 /// An array in the memory of the host, row-major; valid during the call only.
 struct HostArray {
@@ -32,6 +35,8 @@ struct HostCall {
   std::span<const HostArray> arguments;
   /// To be filled by the callback.
   std::span<const HostArray> results;
+  /// That may share the work, if any.
+  const internal::Threads* threads = nullptr;
 };
 
 /// Called on a thread of the plugin. What it throws becomes an error of the program's run. It must

@@ -8,12 +8,11 @@
 namespace sturnus::internal {
 
 template <class Real>
-void host_product(ProductLayout layout, const ProductExtents& extents, const Real* left,
-                  const Real* right, Real* result) {
-  // A thread is worth its wake-up from about 50 microseconds of work on.
-  constexpr std::int64_t worth_a_thread = std::int64_t{1} << 21;
+void host_product(const Threads* threads, ProductLayout layout, const ProductExtents& extents,
+                  const Real* left, const Real* right, Real* result) {
+  constexpr std::int64_t worth_a_thread = std::int64_t{1} << 17;  // about 2 microseconds
   std::int64_t each = extents.m * extents.k * extents.n;
-  in_parallel(extents.batch, worth_a_thread / std::max<std::int64_t>(each, 1) + 1,
+  in_parallel(threads, extents.batch, worth_a_thread / std::max<std::int64_t>(each, 1) + 1,
               [&](std::int64_t first, std::int64_t last) {
                 ProductExtents part = extents;
                 part.batch = last - first;
@@ -23,10 +22,10 @@ void host_product(ProductLayout layout, const ProductExtents& extents, const Rea
               });
 }
 
-template void host_product(ProductLayout, const ProductExtents&, const float*, const float*,
-                           float*);
-template void host_product(ProductLayout, const ProductExtents&, const double*, const double*,
-                           double*);
+template void host_product(const Threads*, ProductLayout, const ProductExtents&, const float*,
+                           const float*, float*);
+template void host_product(const Threads*, ProductLayout, const ProductExtents&, const double*,
+                           const double*, double*);
 
 std::string host_product_parameter(ProductLayout layout, const ProductExtents& extents) {
   std::string text = std::to_string(static_cast<int>(layout));
@@ -46,7 +45,7 @@ void host_product_callback(const HostCall& call) {
   auto layout = static_cast<ProductLayout>(numbers[0]);
   ProductExtents extents{numbers[1], numbers[2], numbers[3], numbers[4]};
   auto multiply = [&]<class Real>(Real) {
-    host_product(layout, extents, static_cast<const Real*>(call.arguments[0].data),
+    host_product(call.threads, layout, extents, static_cast<const Real*>(call.arguments[0].data),
                  static_cast<const Real*>(call.arguments[1].data),
                  static_cast<Real*>(call.results[0].data));
   };

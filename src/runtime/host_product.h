@@ -17,10 +17,11 @@ namespace sturnus::internal {
 /// The name under which every process has it among its host callbacks.
 inline constexpr std::string_view host_product_name = "product";
 
-/// result[b, m, n] = sum over k of left[b, m, k] right[b, k, n], on as many cores as are worth it.
+/// result[b, m, n] = sum over k of left[b, m, k] right[b, k, n], by as many threads as are worth
+/// it.
 template <class Real>
-void host_product(ProductLayout layout, const ProductExtents& extents, const Real* left,
-                  const Real* right, Real* result);
+void host_product(const Threads* threads, ProductLayout layout, const ProductExtents& extents,
+                  const Real* left, const Real* right, Real* result);
 
 /// The parameter of the host callback, and the callback: two operands and one result of f32 or f64.
 std::string host_product_parameter(ProductLayout layout, const ProductExtents& extents);

@@ -41,6 +41,32 @@ template <class Real, int width>
   }
 }
 
+// Memory that will be needed soon, a few lines of the cache at a time.
+class Prefetch {
+ public:
+  void add(const void* data, std::int64_t bytes, std::int64_t steps) {
+    auto* from = static_cast<const char*>(data);
+    ranges_[count_++] = {from, from + bytes, (bytes / line + steps) / steps};
+  }
+  [[gnu::always_inline]] void step() {
+    for (int i = 0; i < count_; i++) {
+      Range& range = ranges_[i];
+      for (std::int64_t k = 0; k < range.lines && range.at < range.end; k++, range.at += line) {
+        __builtin_prefetch(range.at, 0, 2);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t line = 64;
+  struct Range {
+    const char *at, *end;
+    std::int64_t lines;  // at each step
+  };
+  Range ranges_[3];
+  int count_ = 0;
+};
+
 template <class Real>
 struct Product {
   std::int64_t m, k, n;
@@ -49,6 +75,7 @@ struct Product {
   const Real* right;
   std::int64_t right_row;
   Real* result;
+  Prefetch* soon;
 };
 
 // Rows i to i + height and columns j to j + vectors * width of the result: the sums stay in
@@ -59,32 +86,32 @@ template <class Real, int width, int height, int vectors>
                                                       std::int64_t j) {
   using V = Vector<Real, width>;
   V sums[height][vectors];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int h = 0; h < height; h++) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int v = 0; v < vectors; v++) sums[h][v] = V{};
   }
   const Real *left = p.left + i * p.left_row, *right = p.right + j;
   for (std::int64_t k = 0; k < p.k; k++, left += p.left_column, right += p.right_row) {
     V row[vectors];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int v = 0; v < vectors; v++) load(row[v], right + v * width);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int h = 0; h < height; h++) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int v = 0; v < vectors; v++) sums[h][v] += left[h * p.left_row] * row[v];
     }
   }
   std::int64_t count = p.n - j;
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int h = 0; h < height; h++) {
     Real* to = p.result + (i + h) * p.n + j;
     if (count >= vectors * width) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int v = 0; v < vectors; v++) store(sums[h][v], to + v * width);
     } else {
       Real row[vectors * width];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int v = 0; v < vectors; v++) store(sums[h][v], row + v * width);
       std::copy_n(row, count, to);
     }
@@ -97,22 +124,22 @@ template <class Real, int width, int height, int breadth>
                                                   std::int64_t j) {
   using V = Vector<Real, width>;
   V sums[height][breadth];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int h = 0; h < height; h++) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int b = 0; b < breadth; b++) sums[h][b] = V{};
   }
   const Real *left = p.left + i * p.k, *right = p.right + j * p.k;
   std::int64_t k = 0;
   for (; k + width <= p.k; k += width) {
     V row[breadth];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int b = 0; b < breadth; b++) load(row[b], right + b * p.k + k);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int h = 0; h < height; h++) {
       V column;
       load(column, left + h * p.k + k);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int b = 0; b < breadth; b++) sums[h][b] += column * row[b];
     }
   }
@@ -123,22 +150,22 @@ template <class Real, int width, int height, int breadth>
     Bits is_new = lane >= static_cast<int>(width - (p.k - k));
     k = p.k - width;
     V row[breadth];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int b = 0; b < breadth; b++) load(row[b], right + b * p.k + k);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int h = 0; h < height; h++) {
       V column;
       load(column, left + h * p.k + k);
       column = reinterpret_cast<V>(reinterpret_cast<Bits>(column) & is_new);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int b = 0; b < breadth; b++) {
         sums[h][b] += column * reinterpret_cast<V>(reinterpret_cast<Bits>(row[b]) & is_new);
       }
     }
   }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int h = 0; h < height; h++) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int b = 0; b < breadth; b++) {
       p.result[(i + h) * p.n + j + b] = total<Real, width>(sums[h][b]);
     }
@@ -159,43 +186,35 @@ template <class Real, int width>
   for (; i < p.m; i++) inner_rows<Real, width, 1>(p, i);
 }
 
+// How many rows a tile may have: its sums, a row of the right operand and a factor of the left one
+// stay in the 32 registers of long vectors, or the 16 of others.
+template <class Real, int width, int vectors>
+constexpr int highest_tile = (width * sizeof(Real) == 64 ? 24 : 12) / std::max(vectors, 2);
+
+template <class Real, int width, int height, int vectors>
+[[gnu::always_inline]] inline void tile_of_height(const Product<Real>& p, std::int64_t wanted,
+                                                  std::int64_t i, std::int64_t j) {
+  if (wanted == height) return add_outer_products<Real, width, height, vectors>(p, i, j);
+  if constexpr (height > 1) tile_of_height<Real, width, height - 1, vectors>(p, wanted, i, j);
+}
+
 // All rows, in tiles of nearly one height: 20 rows are four times 5, not three times 6 and 2, since
 // few sums would wait for each other.
 template <class Real, int width, int vectors>
 [[gnu::always_inline]] inline void outer_columns(const Product<Real>& p, std::int64_t j) {
-  constexpr int highest = vectors == 3 ? 4 : 6;  // with 16 registers
-  std::int64_t i = 0;
+  // Short sums are over before a large tile pays for its beginning and end.
+  constexpr int most = highest_tile<Real, width, vectors>;
+  std::int64_t i = 0, highest = p.k < 64 ? std::min(most, 12 / std::max(vectors, 2)) : most;
   for (std::int64_t tiles = (p.m + highest - 1) / highest; tiles > 0; tiles--) {
     std::int64_t height = (p.m - i + tiles - 1) / tiles;
-    if constexpr (highest == 6) {
-      if (height == 6) add_outer_products<Real, width, 6, vectors>(p, i, j);
-      if (height == 5) add_outer_products<Real, width, 5, vectors>(p, i, j);
-    }
-    if (height == 4) add_outer_products<Real, width, 4, vectors>(p, i, j);
-    if (height == 3) add_outer_products<Real, width, 3, vectors>(p, i, j);
-    if (height == 2) add_outer_products<Real, width, 2, vectors>(p, i, j);
-    if (height == 1) add_outer_products<Real, width, 1, vectors>(p, i, j);
+    tile_of_height<Real, width, most, vectors>(p, height, i, j);
+    p.soon->step();
     i += height;
   }
 }
 
 constexpr std::int64_t vectors_of(std::int64_t count, std::int64_t width) {
   return (count + width - 1) / width;
-}
-
-// The last columns are whole vectors again, some of them done twice; a result of less than that has
-// rows of the right operand that are filled up to it.
-template <class Real, int width>
-[[gnu::always_inline]] inline void by_outer_products(const Product<Real>& p) {
-  std::int64_t j = 0, left = vectors_of(p.n, width);
-  auto begin = [&](int vectors) {
-    return std::max<std::int64_t>(std::min(j, p.n - vectors * width), 0);
-  };
-  for (; left >= 4 || left == 2; left -= 2, j += 2 * width) {
-    outer_columns<Real, width, 2>(p, begin(2));
-  }
-  if (left == 3) outer_columns<Real, width, 3>(p, begin(3));
-  if (left == 1) outer_columns<Real, width, 1>(p, begin(1));
 }
 
 // to[j, i] = from[i, j] for 4 x 4 elements.
@@ -214,29 +233,68 @@ template <class Real>
   store(__builtin_shufflevector(ab, cd, 2, 3, 6, 7), to + 3 * to_row);
 }
 
-// Copies the right operand, [n, k] if it is `transposed`, as k rows of whole vectors.
-template <class Real, int width>
-[[gnu::always_inline]] inline void copy_rows(Product<Real>& p, bool transposed,
-                                             std::vector<Real>& rows) {
-  std::int64_t length = vectors_of(p.n, width) * width;
-  rows.resize(static_cast<std::size_t>(p.k * length));
-  Real* to = rows.data();
-  if (transposed) {
-    std::int64_t k4 = p.k / 4 * 4, n4 = p.n / 4 * 4;
-    for (std::int64_t j = 0; j < n4; j += 4) {
-      for (std::int64_t k = 0; k < k4; k += 4) {
-        transpose_tile(p.right + j * p.k + k, p.k, to + k * length + j, length);
-      }
+// Columns j to j + vectors * width of the right operand, [n, k] if it is `transposed`, as k rows
+// that stand one after the other. Columns beyond the last are whatever was there.
+template <class Real, int width, int vectors>
+[[gnu::always_inline]] inline void copy_columns(const Product<Real>& p, bool transposed,
+                                                std::int64_t j, Real* to) {
+  constexpr std::int64_t length = vectors * width;
+  std::int64_t columns = std::min(length, p.n - j);
+  if (!transposed) {
+    for (std::int64_t k = 0; k < p.k; k++) {
+      std::copy_n(p.right + k * p.right_row + j, columns, to + k * length);
     }
-    for (std::int64_t j = 0; j < p.n; j++) {
-      for (std::int64_t k = j < n4 ? k4 : 0; k < p.k; k++)
-        to[k * length + j] = p.right[j * p.k + k];
-    }
-  } else {
-    for (std::int64_t k = 0; k < p.k; k++) std::copy_n(p.right + k * p.n, p.n, to + k * length);
+    return;
   }
-  p.right = to;
-  p.right_row = length;
+  const Real* from = p.right + j * p.k;
+  std::int64_t k4 = p.k / 4 * 4, columns4 = columns / 4 * 4;
+  for (std::int64_t c = 0; c < columns4; c += 4) {
+    for (std::int64_t k = 0; k < k4; k += 4) {
+      transpose_tile(from + c * p.k + k, p.k, to + k * length + c, length);
+    }
+  }
+  for (std::int64_t c = 0; c < columns; c++) {
+    for (std::int64_t k = c < columns4 ? k4 : 0; k < p.k; k++) {
+      to[k * length + c] = from[c * p.k + k];
+    }
+  }
+}
+
+enum class Right { in_place, copied, transposed };
+
+// A strip of columns. Its part of the right operand is copied where many tiles read it, since rows
+// far apart would fall on the same lines of the cache.
+template <class Real, int width, int vectors>
+[[gnu::always_inline]] inline void outer_strip(const Product<Real>& p, Right right, std::int64_t j,
+                                               std::vector<Real>& scratch) {
+  if (right == Right::in_place) return outer_columns<Real, width, vectors>(p, j);
+  scratch.resize(static_cast<std::size_t>(p.k * vectors * width));
+  copy_columns<Real, width, vectors>(p, right == Right::transposed, j, scratch.data());
+  Product<Real> strip = p;
+  strip.right = scratch.data() - j;
+  strip.right_row = vectors * width;
+  outer_columns<Real, width, vectors>(strip, j);
+}
+
+// The last columns are whole vectors again, some of them done twice; a result of less than that has
+// rows of the right operand that are filled up to it.
+template <class Real, int width>
+[[gnu::always_inline]] inline void by_outer_products(const Product<Real>& p, Right right,
+                                                     std::vector<Real>& scratch) {
+  constexpr std::int64_t cache = 16384;  // half of the innermost one
+  bool narrow =
+      right != Right::in_place && p.k * 2 * width * static_cast<std::int64_t>(sizeof(Real)) > cache;
+  std::int64_t j = 0, left = vectors_of(p.n, width);
+  auto begin = [&](int vectors) {
+    return std::max<std::int64_t>(std::min(j, p.n - vectors * width), 0);
+  };
+  if (!narrow) {
+    for (; left >= 4 || left == 2; left -= 2, j += 2 * width) {
+      outer_strip<Real, width, 2>(p, right, begin(2), scratch);
+    }
+    if (left == 3) return outer_strip<Real, width, 3>(p, right, begin(3), scratch);
+  }
+  for (; left > 0; left--, j += width) outer_strip<Real, width, 1>(p, right, begin(1), scratch);
 }
 
 template <class Real, int bytes>
@@ -251,9 +309,23 @@ template <class Real, int bytes>
   if (e.n == 1 && layout == ProductLayout::mk_kn) layout = ProductLayout::mk_nk;
   bool mk = layout != ProductLayout::km_kn, kn = layout != ProductLayout::mk_nk;
   bool inner = !kn && e.k >= width && (e.m < 4 || e.n < 4);
-  bool few_vectors = e.n < 3 * width && e.n % width != 0;
-  static thread_local std::vector<Real> rows;
+  bool few_columns = e.n < 3 * width && e.n % width != 0;
+  bool many_tiles = e.m >= 4 * highest_tile<Real, width, 2>;
+  Right how = !kn ? Right::transposed : few_columns || many_tiles ? Right::copied : Right::in_place;
+  static thread_local std::vector<Real> scratch;
+  std::int64_t left_size = e.m * e.k, right_size = e.k * e.n, result_size = e.m * e.n;
+  constexpr std::int64_t cached = 1 << 20;  // bytes
+  constexpr std::int64_t item = sizeof(Real);
+  bool far = e.batch * item * (left_size + right_size + result_size) > cached;
+  std::int64_t tiles =
+      std::max<std::int64_t>(e.m / highest_tile<Real, width, 2> * vectors_of(e.n, 2 * width), 1);
   for (std::int64_t b = 0; b < e.batch; b++) {
+    Prefetch soon;
+    if (far && b + 1 < e.batch) {
+      soon.add(left + (b + 1) * left_size, item * left_size, tiles);
+      soon.add(right + (b + 1) * right_size, item * right_size, tiles);
+      soon.add(result + (b + 1) * result_size, item * result_size, tiles);
+    }
     Product<Real> p{e.m,
                     e.k,
                     e.n,
@@ -262,12 +334,12 @@ template <class Real, int bytes>
                     mk ? 1 : e.m,
                     right + b * e.k * e.n,
                     kn ? e.n : 1,
-                    result + b * e.m * e.n};
+                    result + b * e.m * e.n,
+                    &soon};
     if (inner) {
       by_inner_products<Real, width>(p);
     } else {
-      if (!kn || few_vectors) copy_rows<Real, width>(p, !kn, rows);
-      by_outer_products<Real, width>(p);
+      by_outer_products<Real, width>(p, how, scratch);
     }
   }
 }

@@ -1,72 +1,78 @@
 #include "src/runtime/threads.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <deque>
-#include <latch>
-#include <mutex>
+#include <atomic>
+#include <cfenv>
+#include <memory>
 #include <thread>
 
 namespace sturnus::internal {
 namespace {
 
-class Workers {
+/// Parts that whoever comes claims one by one. The caller claims too, so that nothing waits for a
+/// thread that is late; such a one finds no part left.
+class Job {
  public:
-  static Workers& instance() {
-    static auto& workers = *new Workers;  // programs may run while statics are destroyed
-    return workers;
-  }
-
-  /// One less than the cores: the caller works too.
-  std::int64_t count() const { return count_; }
-
-  void add(std::function<void()> task) {
-    {
-      std::lock_guard lock(mutex_);
-      tasks_.push_back(std::move(task));
-    }
-    wake_.notify_one();
-  }
-
- private:
-  Workers() : count_(std::max<std::int64_t>(std::thread::hardware_concurrency(), 1) - 1) {
-    for (std::int64_t i = 0; i < count_; i++) std::thread(&Workers::work, this).detach();
+  Job(std::int64_t parts, const std::function<void(std::int64_t)>& body)
+      : body_(body), unclaimed_(parts), unfinished_(parts) {
+    std::fegetenv(&rounding_);
   }
 
   void work() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      wake_.wait(lock, [this] { return !tasks_.empty(); });
-      std::function<void()> task = std::move(tasks_.front());
-      tasks_.pop_front();
-      lock.unlock();
-      task();
-      lock.lock();
+    std::int64_t left = unclaimed_.load(std::memory_order_relaxed);
+    while (left > 0) {
+      if (!unclaimed_.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) continue;
+      body_(left - 1);
+      unfinished_.fetch_sub(1, std::memory_order_release);
+      left = unclaimed_.load(std::memory_order_relaxed);
     }
   }
 
-  std::int64_t count_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<std::function<void()>> tasks_;
+  void work_as_guest() {
+    if (unclaimed_.load(std::memory_order_relaxed) == 0) return;
+    std::fenv_t own;
+    std::fegetenv(&own);
+    std::fesetenv(&rounding_);
+    work();
+    std::fesetenv(&own);
+  }
+
+  /// Only parts that somebody is doing right now are left, which takes microseconds.
+  void wait() const {
+    for (int i = 0; unfinished_.load(std::memory_order_acquire) > 0; i++) {
+      if (i > 1000) std::this_thread::yield();
+    }
+  }
+
+ private:
+  const std::function<void(std::int64_t)>& body_;  // lives while a part is unfinished
+  std::atomic<std::int64_t> unclaimed_, unfinished_;
+  std::fenv_t rounding_;  // the caller's
 };
 
 }  // namespace
 
-void in_parallel(std::int64_t count, std::int64_t grain,
+void in_parallel(const Threads* threads, std::int64_t count, std::int64_t grain,
                  const std::function<void(std::int64_t first, std::int64_t last)>& body) {
   std::int64_t parts = count / std::max<std::int64_t>(grain, 1);
-  if (parts > 1) parts = std::min(parts, Workers::instance().count() + 1);
-  if (parts <= 1) return body(0, count);
-  std::latch done(parts - 1);
-  for (std::int64_t part = 1; part < parts; part++) {
-    Workers::instance().add([&, part] {
-      body(count * part / parts, count * (part + 1) / parts);
-      done.count_down();
-    });
+  std::int64_t most = threads == nullptr || parts <= 1 ? 1 : threads->count();
+  if (most == 1) return body(0, count);
+  parts = std::min(parts, 2 * most);  // so that nobody waits long for the last one
+  std::function<void(std::int64_t)> part = [&](std::int64_t i) {
+    body(count * i / parts, count * (i + 1) / parts);
+  };
+  auto job = std::make_shared<Job>(parts, part);
+  for (std::int64_t i = 1; i < std::min(parts, most); i++) {
+    auto guest = std::make_unique<std::shared_ptr<Job>>(job);
+    auto task = [](void* data) {
+      std::unique_ptr<std::shared_ptr<Job>> own(static_cast<std::shared_ptr<Job>*>(data));
+      (*own)->work_as_guest();
+    };
+    if (!threads->schedule(task, guest.get())) break;
+    (void)guest.release();
   }
-  body(0, count / parts);
-  done.wait();
+  job->work();
+  job->wait();
 }
 
 }  // namespace sturnus::internal

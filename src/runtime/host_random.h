@@ -1,0 +1,18 @@
+// Random words on the CPU. Inside of a program of XLA's the hash is a hundred operations, which its
+// compiler repeats wherever a random number is used; programs compiled for the CPU call this
+// function instead, and are compiled much sooner.
+#pragma once
+
+#include <sturnus/runtime/host_callback.h>
+
+#include <string_view>
+
+namespace sturnus::internal {
+
+/// The name under which every process has it among its host callbacks.
+inline constexpr std::string_view host_threefry_name = "threefry";
+
+/// Two words of keys and two of counters as arguments, two words as results: u32 of one shape.
+void host_threefry_callback(const HostCall& call);
+
+}  // namespace sturnus::internal
