@@ -6,7 +6,7 @@
 //
 // The other programs, StableHLO from elsewhere, take f32 rows of parameters, one per member, the
 // first iteration and the number of iterations (i32), and return the rows. Prints JSON.
-#include <sturnus/inference/published.h>
+#include <sturnus/inference/ensembles/published.h>
 #include <sturnus/runtime/files.h>
 #include <sturnus/sturnus.h>
 #include <sys/resource.h>

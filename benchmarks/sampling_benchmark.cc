@@ -6,10 +6,10 @@
 // the data, and where chains begin, so that others can do the same. Then, for each seed of the
 // input, there are seconds of that search, of warm-up and of draws, leapfrog steps, the smallest
 // bulk ESS and the largest R-hat.
-#include <sturnus/inference/chain_draws.h>
-#include <sturnus/inference/posteriors.h>
-#include <sturnus/inference/sampling.h>
-#include <sturnus/inference/summary.h>
+#include <sturnus/inference/chains/chain_draws.h>
+#include <sturnus/inference/chains/sampling.h>
+#include <sturnus/inference/posteriors/posteriors.h>
+#include <sturnus/inference/results/summary.h>
 #include <sturnus/runtime/error.h>
 
 #include <algorithm>

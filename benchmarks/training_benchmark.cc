@@ -6,7 +6,7 @@
 //
 // The other programs, StableHLO from elsewhere, take f32[25, 903] rows of parameters, the first
 // iteration and the number of iterations (i32), and return the rows.
-#include <sturnus/inference/experiment_data.h>
+#include <sturnus/inference/problems/experiment_data.h>
 #include <sturnus/runtime/files.h>
 
 #include <algorithm>

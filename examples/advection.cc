@@ -1,6 +1,6 @@
 // A wave carried by an unknown wind: a partial differential equation, with points that are drawn
 // anew on the device in every iteration.
-#include <sturnus/inference/published.h>
+#include <sturnus/inference/ensembles/published.h>
 #include <sturnus/sturnus.h>
 
 #include <iostream>

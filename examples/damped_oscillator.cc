@@ -1,7 +1,7 @@
 // A damped oscillator with unknown frequency and damping, measured at ten times with a gap in
 // between: the equation as one writes it, nested derivatives included.
-#include <sturnus/inference/published.h>
-#include <sturnus/inference/training.h>
+#include <sturnus/inference/ensembles/published.h>
+#include <sturnus/inference/ensembles/training.h>
 #include <sturnus/sturnus.h>
 
 #include <iostream>

@@ -1,7 +1,7 @@
 // Growth at an unknown rate, from ten measurements that are off by 2: the published experiment,
 // shortened, against the exact posterior.
-#include <sturnus/inference/evaluation.h>
-#include <sturnus/inference/published.h>
+#include <sturnus/inference/ensembles/evaluation.h>
+#include <sturnus/inference/ensembles/published.h>
 #include <sturnus/sturnus.h>
 
 #include <iostream>

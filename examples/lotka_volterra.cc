@@ -1,6 +1,6 @@
 // Foxes and rabbits: two functions, two equations, four unknown parameters. Each member is one
 // network with two outputs.
-#include <sturnus/inference/published.h>
+#include <sturnus/inference/ensembles/published.h>
 #include <sturnus/sturnus.h>
 
 #include <iostream>

@@ -1,7 +1,7 @@
 // Your own equation: how fast does a cup of coffee cool, and how warm is the room? Newton's law
 // T' = -k (T - room), eight readings of a poor thermometer, and an ensemble whose spread says how
 // sure one can be of k, of the room, and of the temperature at any time.
-#include <sturnus/inference/ensemble.h>
+#include <sturnus/inference/ensembles/ensemble.h>
 #include <sturnus/sturnus.h>
 
 #include <iostream>

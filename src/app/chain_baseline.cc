@@ -1,7 +1,7 @@
 #include "src/app/chain_baseline.h"
 
-#include <sturnus/inference/measured_curves.h>
-#include <sturnus/inference/metrics.h>
+#include <sturnus/inference/posteriors/measured_curves.h>
+#include <sturnus/inference/results/metrics.h>
 #include <sturnus/runtime/error.h>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // The posterior that an ensemble aims at, drawn by Markov chains, to measure the ensemble against.
 #pragma once
 
-#include <sturnus/inference/evaluation.h>
-#include <sturnus/inference/experiment_data.h>
+#include <sturnus/inference/ensembles/evaluation.h>
+#include <sturnus/inference/problems/experiment_data.h>
 
 #include <iosfwd>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 #include "src/app/chain_program.h"
 
-#include <sturnus/inference/checkpoint.h>
-#include <sturnus/inference/kernel_chains.h>
-#include <sturnus/inference/posteriors.h>
+#include <sturnus/inference/chains/kernel_chains.h>
+#include <sturnus/inference/posteriors/posteriors.h>
+#include <sturnus/inference/results/checkpoint.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/runtime/error.h>
 

@@ -1,7 +1,7 @@
 // Chains of any method as one program, and what of them is kept in a file.
 #pragma once
 
-#include <sturnus/inference/sampling.h>
+#include <sturnus/inference/chains/sampling.h>
 
 #include <cstdint>
 #include <functional>

@@ -1,8 +1,8 @@
 #include "src/app/chain_run.h"
 
-#include <sturnus/inference/chain_draws.h>
-#include <sturnus/inference/inference_data.h>
-#include <sturnus/inference/stan_csv.h>
+#include <sturnus/inference/chains/chain_draws.h>
+#include <sturnus/inference/results/inference_data.h>
+#include <sturnus/inference/results/stan_csv.h>
 #include <sturnus/runtime/client.h>
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>

@@ -1,10 +1,10 @@
 // One run of Markov chains from a posterior to its summary, with everything that happens to it.
 #pragma once
 
-#include <sturnus/inference/draws.h>
-#include <sturnus/inference/measured_curves.h>
-#include <sturnus/inference/model.h>
-#include <sturnus/inference/summary.h>
+#include <sturnus/inference/models/model.h>
+#include <sturnus/inference/posteriors/measured_curves.h>
+#include <sturnus/inference/results/draws.h>
+#include <sturnus/inference/results/summary.h>
 
 #include <filesystem>
 #include <iosfwd>

@@ -1,8 +1,8 @@
 // What `sturnus run` is asked to do: from a name, a JSON file and options.
 #pragma once
 
-#include <sturnus/inference/published.h>
-#include <sturnus/inference/training.h>
+#include <sturnus/inference/ensembles/published.h>
+#include <sturnus/inference/ensembles/training.h>
 
 #include <filesystem>
 #include <map>

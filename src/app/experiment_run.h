@@ -1,7 +1,7 @@
 // One run of an experiment from settings to scores, with everything that happens to it.
 #pragma once
 
-#include <sturnus/inference/evaluation.h>
+#include <sturnus/inference/ensembles/evaluation.h>
 
 #include <functional>
 #include <iosfwd>

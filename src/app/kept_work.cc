@@ -1,6 +1,6 @@
 #include "src/app/kept_work.h"
 
-#include <sturnus/inference/checkpoint.h>
+#include <sturnus/inference/results/checkpoint.h>
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>
 #include <sturnus/runtime/log.h>

@@ -1,8 +1,8 @@
 // The members of an ensemble as draws of a posterior, for ArviZ.
 #pragma once
 
-#include <sturnus/inference/experiment_data.h>
-#include <sturnus/inference/inference_data.h>
+#include <sturnus/inference/problems/experiment_data.h>
+#include <sturnus/inference/results/inference_data.h>
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 #include <sturnus/functional/doubles.h>
-#include <sturnus/inference/chain_draws.h>
-#include <sturnus/inference/lotka_volterra_posterior.h>
-#include <sturnus/inference/metrics.h>
-#include <sturnus/inference/summary.h>
+#include <sturnus/inference/chains/chain_draws.h>
+#include <sturnus/inference/posteriors/lotka_volterra_posterior.h>
+#include <sturnus/inference/results/metrics.h>
+#include <sturnus/inference/results/summary.h>
 #include <sturnus/ops/subscript.h>
 #include <sturnus/runtime/client.h>
 #include <sturnus/runtime/files.h>

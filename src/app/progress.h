@@ -1,7 +1,7 @@
 // One line that tells how long work goes, and Ctrl-C that ends it well.
 #pragma once
 
-#include <sturnus/inference/training.h>
+#include <sturnus/inference/ensembles/training.h>
 
 #include <chrono>
 #include <iosfwd>

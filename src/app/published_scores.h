@@ -1,8 +1,8 @@
 // The numbers of the published tables: mean and standard deviation over five runs.
 #pragma once
 
-#include <sturnus/inference/experiment_data.h>
-#include <sturnus/inference/metrics.h>
+#include <sturnus/inference/problems/experiment_data.h>
+#include <sturnus/inference/results/metrics.h>
 
 #include <map>
 #include <string>

@@ -1,9 +1,9 @@
 // Parts of a result.json that runs of ensembles and of chains have in common.
 #pragma once
 
-#include <sturnus/inference/experiment_data.h>
-#include <sturnus/inference/matrix_view.h>
-#include <sturnus/inference/summary.h>
+#include <sturnus/inference/problems/experiment_data.h>
+#include <sturnus/inference/results/matrix_view.h>
+#include <sturnus/inference/results/summary.h>
 
 #include <nlohmann/json.hpp>
 #include <vector>

@@ -1,8 +1,8 @@
 #include "src/app/sampled_problems.h"
 
-#include <sturnus/inference/bayesian_pinn.h>
-#include <sturnus/inference/posteriors.h>
-#include <sturnus/inference/published.h>
+#include <sturnus/inference/ensembles/published.h>
+#include <sturnus/inference/posteriors/bayesian_pinn.h>
+#include <sturnus/inference/posteriors/posteriors.h>
 
 #include "src/app/json_reader.h"
 

@@ -1,8 +1,8 @@
 // The posteriors that `sturnus sample` and `sturnus vi` know by name.
 #pragma once
 
-#include <sturnus/inference/measured_curves.h>
-#include <sturnus/inference/model.h>
+#include <sturnus/inference/models/model.h>
+#include <sturnus/inference/posteriors/measured_curves.h>
 
 #include <functional>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "src/app/training_file.h"
 
-#include <sturnus/inference/checkpoint.h>
+#include <sturnus/inference/results/checkpoint.h>
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 // An unfinished training in a file: its state and its log.
 #pragma once
 
-#include <sturnus/inference/training.h>
+#include <sturnus/inference/ensembles/training.h>
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 #include "src/app/variational_run.h"
 
-#include <sturnus/inference/checkpoint.h>
-#include <sturnus/inference/metrics.h>
+#include <sturnus/inference/results/checkpoint.h>
+#include <sturnus/inference/results/metrics.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // A variational fit from its first iteration to its last, with everything that happens to it.
 #pragma once
 
-#include <sturnus/inference/variational.h>
+#include <sturnus/inference/variational/variational.h>
 
 #include <filesystem>
 #include <iosfwd>

@@ -1,9 +1,9 @@
 #include <sturnus/functional/doubles.h>
-#include <sturnus/inference/chain_draws.h>
-#include <sturnus/inference/inference_data.h>
-#include <sturnus/inference/posteriors.h>
-#include <sturnus/inference/summary.h>
-#include <sturnus/inference/variational.h>
+#include <sturnus/inference/chains/chain_draws.h>
+#include <sturnus/inference/posteriors/posteriors.h>
+#include <sturnus/inference/results/inference_data.h>
+#include <sturnus/inference/results/summary.h>
+#include <sturnus/inference/variational/variational.h>
 #include <sturnus/runtime/client.h>
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>

@@ -1,9 +1,9 @@
 #include "src/app/vi_network.h"
 
-#include <sturnus/inference/inference_data.h>
-#include <sturnus/inference/network_variational.h>
-#include <sturnus/inference/published.h>
-#include <sturnus/inference/summary.h>
+#include <sturnus/inference/ensembles/published.h>
+#include <sturnus/inference/results/inference_data.h>
+#include <sturnus/inference/results/summary.h>
+#include <sturnus/inference/variational/network_variational.h>
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>
 

@@ -1,5 +1,5 @@
 #include <gtest/gtest.h>
-#include <sturnus/inference/experiment_data.h>
+#include <sturnus/inference/problems/experiment_data.h>
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <sturnus/inference/chain_draws.h>
-#include <sturnus/inference/diagnostics.h>
-#include <sturnus/inference/posteriors.h>
-#include <sturnus/inference/sampling.h>
+#include <sturnus/inference/chains/chain_draws.h>
+#include <sturnus/inference/chains/sampling.h>
+#include <sturnus/inference/posteriors/posteriors.h>
+#include <sturnus/inference/results/diagnostics.h>
 
 #include <cstdint>
 

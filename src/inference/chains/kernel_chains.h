@@ -1,0 +1,46 @@
+// Markov chains of kernels whose transitions all take the same time: HMC and the random walk. All
+// chains are one program, and walk in step.
+//
+//   KernelSampler sampler(model, {.chains = 4}, {.kernel = ChainKernel::hmc, .leapfrogs = 16});
+//   auto [state, draws] = sampler.advance(sampler.init(), 100);
+#pragma once
+
+#include <sturnus/inference/chains/sampling.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace sturnus {
+
+enum class ChainKernel { hmc, random_walk };
+
+struct KernelOptions {
+  ChainKernel kernel = ChainKernel::hmc;
+  /// Of each trajectory of HMC. The length of its steps varies by a fifth from one to the next, so
+  /// that none comes back to where it began again and again.
+  std::int64_t leapfrogs = 16;
+};
+
+/// As Sampler is for NUTS, with the same windows, metrics and rules for step sizes. A random walk
+/// proposes steps of `step size` times the metric; 0.234 is a good acceptance to aim at.
+class KernelSampler {
+ public:
+  /// Throws Error for settings that make no sense. `options.max_depth` means nothing here.
+  KernelSampler(Target target, SamplingOptions options, KernelOptions kernel = {});
+
+  /// The chains before their first transition. Throws Error when a chain finds no place to begin.
+  ChainState init() const;
+  /// The chains after so many more transitions, and what these drew (that of the warm-up included).
+  /// A random walk has depth, leapfrogs and energy 0, and knows no slopes. Uses up the given state.
+  /// However many are made at a time, the bits are the same. Throws Error for a negative number.
+  std::pair<ChainState, Draws> advance(ChainState state, std::int64_t transitions) const;
+  /// That as one program: (state, transitions) -> (state, draws).
+  Lowered lower() const;
+
+ private:
+  struct Implementation;
+  std::shared_ptr<const Implementation> implementation_;
+};
+
+}  // namespace sturnus

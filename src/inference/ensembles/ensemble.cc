@@ -1,0 +1,501 @@
+#include <sturnus/functional/control_flow.h>
+#include <sturnus/functional/doubles.h>
+#include <sturnus/functional/grad.h>
+#include <sturnus/functional/jacobian.h>
+#include <sturnus/functional/jit.h>
+#include <sturnus/functional/sharded_program.h>
+#include <sturnus/functional/vmap.h>
+#include <sturnus/inference/ensembles/ensemble.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/rearrange.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
+#include <sturnus/ops/transcendental.h>
+#include <sturnus/runtime/error.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace sturnus {
+namespace {
+
+/// f(member, point) of all members at all points, [members, points, ...].
+template <class F>
+Array everywhere(const F& f, const Member& members, const Array& points, bool per_member = false) {
+  auto at_points = vmap(f, {.in_axes = {none, 0}});
+  return vmap(at_points, {.in_axes = {0, per_member ? MapAxis(0) : MapAxis(none)}})(members,
+                                                                                    points);
+}
+
+Array rows(const Array& x) { return x.rank() == 2 ? x : reshape(x, {x.shape()[0], -1}); }
+
+void check(const EnsembleOptions& options, const Problem& problem) {
+  if (options.members < 1) {
+    throw Error("Ensemble: " + std::to_string(options.members) + " members. Give at least 1");
+  }
+  if (options.members == 1 && !options.repulsion.seen.empty()) {
+    throw Error(
+        "Ensemble: repulsion with 1 member, which has nobody to keep away from. Give more members "
+        "or the variant none");
+  }
+  if (options.dtype != DType::f32 && options.dtype != DType::f64) {
+    throw Error("Ensemble: element type " + std::string(name_of(options.dtype)) +
+                ". Use f32 or f64");
+  }
+  if (options.devices < 1 || options.members % options.devices != 0) {
+    throw Error("Ensemble: " + std::to_string(options.members) + " members on " +
+                std::to_string(options.devices) +
+                " devices. Give a number of devices that divides the number of members");
+  }
+  options.network.check();
+  options.collocation.check(problem.inputs());
+  options.optimizer.check();
+  options.residual_weight.check("Ensemble, residual_weight");
+  const std::vector<double>& points = options.repulsion.points;
+  const std::vector<Seen>& seen = options.repulsion.seen;
+  bool wants_points = std::find(seen.begin(), seen.end(), Seen::point_values) != seen.end();
+  auto inputs = static_cast<std::size_t>(problem.inputs());
+  if (wants_points && (points.empty() || points.size() % inputs != 0)) {
+    throw Error("Ensemble: repulsion at points, of which " + std::to_string(points.size()) +
+                " numbers are given. Give " + std::to_string(inputs) + " for each point");
+  }
+}
+
+}  // namespace
+
+Network network_for(const Problem& problem, Network network) {
+  network.inputs = problem.inputs();
+  network.outputs = problem.outputs();
+  if (network.input_low.empty()) {
+    network.input_low = problem.low;
+    network.input_high = problem.high;
+  }
+  if (!network.output_range) {
+    auto [low, high] = std::minmax_element(problem.data.y.begin(), problem.data.y.end());
+    // A single measurement has no range of its own.
+    double margin = *low < *high ? 0 : std::max(problem.noise_sd, std::abs(*low));
+    network.output_range = {*low - margin, *high + margin};
+  }
+  return network;
+}
+
+struct Ensemble::Implementation {
+  Implementation(Problem given, EnsembleOptions chosen)
+      : problem(std::move(given)),
+        options(std::move(chosen)),
+        measured_at(points_array(problem.data.x)),
+        repelled_at(points_array(options.repulsion.points)),
+        measured_values(array(problem.data.y, {measured()}, options.dtype)) {}
+
+  const Problem problem;
+  const EnsembleOptions options;
+  // Made once, so that f at the measured points is one value wherever it is asked for.
+  const Array measured_at, repelled_at, measured_values;
+
+  std::int64_t measured() const { return static_cast<std::int64_t>(problem.data.y.size()); }
+  /// 2 sigma^2 / N_d: with it the loss is proportional to minus a log posterior.
+  double rho() const {
+    return 2 * problem.noise_sd * problem.noise_sd / static_cast<double>(measured());
+  }
+
+  Array points_array(const std::vector<double>& x) const {
+    std::int64_t inputs = problem.inputs();
+    auto count = static_cast<std::int64_t>(x.size()) / inputs;
+    return array(x, inputs == 1 ? Shape{count} : Shape{count, inputs}, options.dtype);
+  }
+
+  // --- One member at one point
+  Array value(const Member& m, const Array& point) const {
+    return options.network(m.network, point);
+  }
+  Array residual(const Member& m, const Array& point) const {
+    Field f = [&](const Array& x) { return value(m, x); };
+    return problem.equation(f, point, m.lambda);
+  }
+
+  // --- All members
+  Array values(const Member& members, const Array& points, bool per_member = false) const {
+    return everywhere([this](const Member& m, const Array& x) { return value(m, x); }, members,
+                      points, per_member);
+  }
+  Array residuals(const Member& members, const Array& points, bool per_member) const {
+    return everywhere([this](const Member& m, const Array& x) { return residual(m, x); }, members,
+                      points, per_member);
+  }
+
+  Array seen_of(Seen what, const Member& members, const Array& points) const {
+    switch (what) {
+      case Seen::data_values:
+        return rows(values(members, measured_at));
+      case Seen::collocation_values:
+        return rows(values(members, points, options.collocation.per_member));
+      case Seen::point_values:
+        return rows(values(members, repelled_at));
+      case Seen::data_gradients: {
+        auto slope = [this](const Member& m, const Array& x) {
+          return jacfwd([&](const Array& point) { return value(m, point); })(x);
+        };
+        return rows(everywhere(slope, members, measured_at));
+      }
+      case Seen::parameters:
+        return members.lambda;
+      case Seen::weights: {
+        Arrays parts;
+        for (const Array& leaf : tree_leaves(members.network)) parts.push_back(rows(leaf));
+        return concatenate(parts, 1);
+      }
+    }
+    throw Error("Ensemble: repulsion of something unknown");
+  }
+
+  Array prior_term(const Member& members) const {
+    Array total;
+    for (std::size_t i = 0; i < problem.parameters.size(); i++) {
+      Array lambda = take_column(members.lambda, static_cast<std::int64_t>(i));
+      Array penalty = problem.parameters[i].prior.penalty(lambda);
+      if (!penalty.empty()) total = total.empty() ? penalty : total + penalty;
+    }
+    return total.empty() ? nothing() : rho() * total;
+  }
+  static Array take_column(const Array& x, std::int64_t i) {
+    return reshape(slice(x, {0, i}, {x.shape()[0], i + 1}), {x.shape()[0]});
+  }
+  Array nothing() const { return zeros({options.members}, options.dtype); }
+
+  Arrays seen_of(const Member& members, const Array& points) const {
+    Arrays seen;
+    for (Seen what : options.repulsion.seen) seen.push_back(seen_of(what, members, points));
+    return seen;
+  }
+  /// `others` is what was seen of the others, if their density stands still.
+  Array repulsion_term(const Member& members, const Array& points, const Array& iteration,
+                       const Arrays& others) const {
+    const Repulsion& repulsion = options.repulsion;
+    if (repulsion.seen.empty()) return nothing();
+    double weight = repulsion.weight * rho();
+    if (repulsion.factorization == Factorization::full) {
+      weight /= std::sqrt(static_cast<double>(measured()));
+    }
+    Array density = log_density(repulsion, seen_of(members, points), others);
+    if (repulsion.start <= 0) return weight * density;
+    return where(iteration >= repulsion.start, Array(weight, options.dtype), 0.0) * density;
+  }
+
+  LossTerms loss(const Member& members, const Array& points, const Array& iteration,
+                 const Arrays& others = {}) const {
+    Array f = rows(values(members, measured_at));
+    Array r = rows(residuals(members, points, options.collocation.per_member));
+    LossTerms terms;
+    terms.data = sum(square(f - measured_values), 1) / static_cast<double>(measured());
+    terms.residual = options.residual_weight.at(iteration, options.dtype) * sum(square(r), 1) /
+                     static_cast<double>(options.collocation.points);
+    terms.prior = prior_term(members);
+    terms.repulsion = repulsion_term(members, points, iteration, others);
+    return terms;
+  }
+
+  static Array total(const LossTerms& terms) {
+    return terms.data + terms.residual + terms.prior + terms.repulsion;
+  }
+
+  // --- Collocation
+  Array draw_points(const Key& key, const Member& members) const {
+    const Collocation& c = options.collocation;
+    auto draw = [&](const Key& k, const std::function<Array(const Array&)>& size_of_residual) {
+      return collocation_points(c, problem.low, problem.high, k, size_of_residual, options.dtype);
+    };
+    if (!c.per_member) {
+      return draw(key, [&](const Array& points) {
+        // Members that diverged say nothing about where the others need points.
+        Array squared = square(residuals(members, points, false));
+        Array size = sqrt(mean(where(is_finite(squared), squared, 0.0), 0));
+        return size.rank() == 1 ? size : sqrt(sum(square(size), 1));
+      });
+    }
+    auto of_member = [&](const Member& m, const Key& k) {
+      return draw(k, [&](const Array& points) {
+        Array r = vmap([&](const Array& x) { return residual(m, x); })(points);
+        return r.rank() == 1 ? abs(r) : sqrt(sum(square(r), 1));
+      });
+    };
+    return vmap(of_member)(members, split(key, options.members));
+  }
+
+  // --- Training
+  Member fresh_members(const Key& key) const {
+    auto fresh = [&](const Key& k) {
+      auto [for_network, for_lambda] = split(k);
+      Arrays lambda;
+      for (std::size_t i = 0; i < problem.parameters.size(); i++) {
+        const auto& start = problem.parameters[i].start;
+        Key own = fold_in(for_lambda, static_cast<int>(i));
+        lambda.push_back(start ? uniform(own, {}, start->first, start->second) : abs(normal(own)));
+      }
+      Member m = {options.network.init(for_network),
+                  lambda.empty() ? zeros({0}) : stack(lambda, 0)};
+      return tree_map([&](const Array& a) { return convert(a, options.dtype); }, m);
+    };
+    return vmap(fresh)(split(key, options.members));
+  }
+
+  EnsembleState init() const {
+    auto [for_members, for_points] = split(key(options.seed));
+    EnsembleState state;
+    state.members = fresh_members(for_members);
+    state.optimizer = options.optimizer.init({pack(state.members)});
+    state.iteration = Array(0);
+    state.key = for_points;
+    state.points = draw_points(for_points, state.members);
+    state.loss = {nothing(), nothing(), nothing(), nothing()};
+    state.diverged_at = full({options.members}, -1, DType::i32);
+    return state;
+  }
+
+  // --- The loop. All that a member learns is one row: few and large operations, whatever the
+  // number of layers.
+  struct Loop {
+    Array parameters;  // [members, size]
+    OptimizerState optimizer;
+    Array iteration, points;
+    LossTerms loss;
+    Array diverged_at;
+  };
+
+  static Array pack(const Member& members) {
+    Arrays parts;
+    for (const Array& leaf : tree_leaves(members)) parts.push_back(rows(leaf));
+    return concatenate(parts, 1);
+  }
+  Member unpack(const Array& parameters, const Member& like) const {
+    std::int64_t at = 0;
+    return tree_map(
+        [&](const Array& leaf) {
+          std::int64_t from = at;
+          at += leaf.size() / options.members;
+          return reshape(slice(parameters, {0, from}, {options.members, at}), leaf.shape());
+        },
+        like);
+  }
+
+  Array points_now(const Loop& s, const Member& members, const Key& key) const {
+    const Collocation& c = options.collocation;
+    if (c.resample_every == 0 || c.kind == Collocation::Kind::grid) return s.points;
+    auto draw = [&] { return draw_points(fold_in(key, s.iteration), members); };
+    if (c.resample_every == 1) return draw();
+    Array due = s.iteration % static_cast<int>(c.resample_every) == 0;
+    return cond(due, draw, [&] { return s.points; });
+  }
+
+  Loop step(const Loop& s, const Member& like, const Key& key) const {
+    Member members = unpack(s.parameters, like);
+    Loop next;
+    next.points = stop_gradient(points_now(s, members, key));
+    auto objective = [&](const Member& m) {
+      LossTerms terms = loss(m, next.points, s.iteration);
+      return std::pair(sum(total(terms)), terms);
+    };
+    auto [value, gradient] = value_and_grad(objective)(members);
+    next.loss = value.second;
+    Array bad = (s.diverged_at < 0) & !is_finite(total(next.loss));
+    next.diverged_at = where(bad, s.iteration, s.diverged_at);
+    Optimizer::Step moved =
+        options.optimizer.step({s.parameters}, {pack(gradient)}, s.optimizer, s.iteration);
+    next.parameters = moved.parameters[0];
+    next.optimizer = moved.state;
+    next.iteration = s.iteration + 1;
+    return next;
+  }
+
+  EnsembleState advance(const EnsembleState& state, const Array& iterations) const {
+    Loop start = {pack(state.members), state.optimizer, state.iteration,
+                  state.points,        state.loss,      state.diverged_at};
+    auto body = [&](const Array&, const Loop& s) { return step(s, state.members, state.key); };
+    Loop end = fori_loop(Array(0), iterations, body, start);
+    return {unpack(end.parameters, state.members),
+            end.optimizer,
+            end.iteration,
+            state.key,
+            end.points,
+            end.loss,
+            end.diverged_at};
+  }
+
+  EnsembleState polish(const EnsembleState& state, const Array& steps) const {
+    const Lbfgs& lbfgs = options.lbfgs;
+    auto objective_among = [&](const Arrays& others) {
+      return [&, others](const Array& x) {
+        return total(loss(unpack(x, state.members), state.points, state.iteration, others));
+      };
+    };
+    auto others_at = [&](const Array& x) {
+      Arrays seen = seen_of(unpack(x, state.members), state.points);
+      for (Array& a : seen) a = stop_gradient(a);
+      return seen;
+    };
+    Array start = pack(state.members);
+    auto body = [&](const Array&, const Lbfgs::State& s) {
+      auto objective = objective_among(others_at(s.x));
+      // The density has moved since the last step, and with it value and gradient.
+      Lbfgs::State here = s;
+      Lbfgs::State anew = lbfgs.init(objective, s.x);
+      here.value = anew.value;
+      here.gradient = anew.gradient;
+      return lbfgs.step(objective, here);
+    };
+    Lbfgs::State end =
+        fori_loop(Array(0), steps, body, lbfgs.init(objective_among(others_at(start)), start));
+    EnsembleState next = state;
+    next.members = unpack(end.x, state.members);
+    next.loss = loss(next.members, state.points, state.iteration);
+    next.iteration = state.iteration + steps;
+    return next;
+  }
+
+  EnsembleState restart(const EnsembleState& state, const Array& which) const {
+    Member fresh = fresh_members(fold_in(fold_in(key(options.seed), 1), state.iteration));
+    auto choose = [&](const Array& now, const Array& then) {
+      Shape shape(static_cast<std::size_t>(now.rank()), 1);
+      shape[0] = options.members;
+      return where(broadcast_to(reshape(which, shape), now.shape()), now, then);
+    };
+    EnsembleState next = state;
+    next.members = tree_map(choose, fresh, state.members);
+    for (Arrays* memory : {&next.optimizer.mean, &next.optimizer.square}) {
+      for (Array& a : *memory) a = choose(zeros_like(a), a);
+    }
+    next.optimizer.steps = where(which, 0, state.optimizer.steps);
+    next.diverged_at = where(which, -1, state.diverged_at);
+    return next;
+  }
+
+  // --- Several devices
+  std::vector<Device> devices() const {
+    Device first = options.device ? *options.device : default_device();
+    std::vector<Device> result;
+    for (const Device& device : first.owner().addressable_devices()) {
+      bool wanted = device == first || !result.empty();
+      if (wanted && std::ssize(result) < options.devices) result.push_back(device);
+    }
+    if (std::ssize(result) < options.devices) {
+      throw Error("Ensemble: " + std::to_string(options.devices) + " devices from " +
+                  std::string(first.description().text) + " on, but there are " +
+                  std::to_string(result.size()) +
+                  ". set_default_device(Client::cpu(n).device()) makes n of a CPU");
+    }
+    return result;
+  }
+  /// Which arrays of a state have an axis of members in front.
+  internal::Mask by_member(const EnsembleState& state) const {
+    internal::Mask result;
+    auto add = [&](const auto& part, bool has_members) {
+      for_each_leaf(part, [&](const Array&) { result.push_back(has_members); });
+    };
+    add(state.members, true);
+    add(state.optimizer, true);
+    add(state.iteration, false);
+    add(state.key, false);
+    add(state.points, options.collocation.per_member);
+    add(state.loss, true);
+    add(state.diverged_at, true);
+    return result;
+  }
+
+  // --- Compiled, once each
+  auto training_program() const {
+    std::vector<int> donate;
+    if (options.devices == 1) donate = {0};  // among several a state is cut into parts first
+    return jit([this](const EnsembleState& s, const Array& n) { return advance(s, n); },
+               {.donate = donate, .device = options.device});
+  }
+  std::function<EnsembleState()> init_program =
+      jit([this] { return init(); }, {.device = options.device});
+  std::function<EnsembleState(const EnsembleState&, const Array&)> polish_program =
+      jit([this](const EnsembleState& s, const Array& n) { return polish(s, n); },
+          {.device = options.device});
+  std::function<EnsembleState(const EnsembleState&, const Array&)> restart_program =
+      jit([this](const EnsembleState& s, const Array& which) { return restart(s, which); });
+  std::function<Array(const Member&, const Array&)> predict_program =
+      jit([this](const Member& members, const Array& x) { return values(members, x); });
+  std::function<LossTerms(const EnsembleState&)> loss_program =
+      jit([this](const EnsembleState& s) { return loss(s.members, s.points, s.iteration); });
+  mutable std::once_flag traced;
+  mutable std::function<EnsembleState(const EnsembleState&, const Array&)> program;
+  mutable CompileTime compile_time;
+};
+
+Ensemble::Ensemble(Problem problem, EnsembleOptions options) {
+  problem.check();
+  options.network = network_for(problem, options.network);
+  check(options, problem);
+  implementation_ = std::make_shared<const Implementation>(std::move(problem), std::move(options));
+}
+
+const Problem& Ensemble::problem() const { return implementation_->problem; }
+const EnsembleOptions& Ensemble::options() const { return implementation_->options; }
+
+EnsembleState Ensemble::init() const { return implementation_->init_program(); }
+
+EnsembleState Ensemble::advance(EnsembleState state, std::int64_t iterations) const {
+  if (iterations < 0) {
+    throw Error("Ensemble::advance: " + std::to_string(iterations) +
+                " iterations. Give a number that is not negative");
+  }
+  compile();
+  return implementation_->program(state, Array(iterations));
+}
+
+EnsembleState Ensemble::polish(const EnsembleState& state, std::int64_t steps) const {
+  return implementation_->polish_program(state, Array(steps));
+}
+
+EnsembleState Ensemble::restart(const EnsembleState& state, const Array& which) const {
+  return implementation_->restart_program(state, which);
+}
+
+Array Ensemble::predict(const EnsembleState& state, const Array& points) const {
+  return implementation_->predict_program(state.members, points);
+}
+
+LossTerms Ensemble::loss(const EnsembleState& state) const {
+  return implementation_->loss_program(state);
+}
+
+Lowered Ensemble::lower() const {
+  const Implementation& self = *implementation_;
+  return self.training_program().lower(eval_shape([&] { return self.init(); }), Array(1));
+}
+
+Ensemble::CompileTime Ensemble::compile() const {
+  const Implementation& self = *implementation_;
+  std::call_once(self.traced, [&] {
+    // Not the executable's own time: an equal program may have been compiled before.
+    auto start = std::chrono::steady_clock::now();
+    EnsembleState like = eval_shape([&] { return self.init(); });
+    Lowered lowered = self.training_program().lower(like, Array(1));
+    auto between = std::chrono::steady_clock::now();
+    if (self.options.devices == 1) {
+      self.program = Compiled<EnsembleState, std::tuple<EnsembleState, Array>>(
+          lowered.compile(self.options.device), like);
+    } else {
+      Cut cut = {self.by_member(like), self.by_member(like)};
+      cut.arguments.push_back(false);  // the number of iterations
+      self.program = [like, program = ShardedProgram(lowered, self.devices(), cut)](
+                         const EnsembleState& state, const Array& iterations) {
+        Arrays arguments = tree_leaves(state);
+        arguments.push_back(iterations);
+        return internal::with_leaves(like, program.run(arguments));
+      };
+    }
+    std::chrono::duration<double> to_lower = between - start;
+    std::chrono::duration<double> to_compile = std::chrono::steady_clock::now() - between;
+    self.compile_time = {to_lower.count(), to_compile.count()};
+  });
+  return self.compile_time;
+}
+
+}  // namespace sturnus

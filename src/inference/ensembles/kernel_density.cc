@@ -1,0 +1,189 @@
+#include <sturnus/functional/control_flow.h>
+#include <sturnus/functional/doubles.h>
+#include <sturnus/inference/ensembles/kernel_density.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/index.h>
+#include <sturnus/ops/pair_order.h>
+#include <sturnus/ops/rearrange.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
+#include <sturnus/ops/take.h>
+#include <sturnus/ops/transcendental.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sturnus {
+namespace {
+
+// Kernel values that one block may hold.
+constexpr std::int64_t block_budget = 1 << 20;
+
+// How many members are finite in each row: i32[rows].
+Array finite_count(const Array& x) { return sum(convert(is_finite(x), DType::i32), 1); }
+
+// The rank of the lower median among all pairs of so many members; -1 where there is no pair. In
+// i32 up to 65,000 members.
+Array median_rank(const Array& count) {
+  Array pairs = shift_right(count, 1) * ((count - 1) | 1);
+  return shift_right_arithmetic(pairs - 1, 1);
+}
+
+Array median_of_rows(const Array& x) {
+  Array rank = median_rank(finite_count(x));
+  return where(rank >= 0, pair_order_statistic(x, rank), 0.0);
+}
+
+// Members whose values are not finite are put where nobody feels them.
+constexpr double far_away = 1e15;
+Array far_if_not_finite(const Array& x) { return where(is_finite(x), x, far_away); }
+
+// The standard deviation of the finite values of each row.
+Array finite_stddev(const Array& x) {
+  Array fine = is_finite(x);
+  Array count = maximum(sum(convert(fine, x.dtype()), Over({1}, true)), 1.0);
+  Array mean = sum(where(fine, x, 0.0), Over({1}, true)) / count;
+  return sqrt(sum(square(where(fine, x - mean, 0.0)) / count, 1));
+}
+
+// f of the number of members that are finite in each row, at least 2.
+template <class F>
+Array of_finite_count(const Array& x, const F& f) {
+  std::vector<double> table;
+  for (std::int64_t n = 0; n <= x.shape()[1]; n++) {
+    table.push_back(f(static_cast<double>(std::max<std::int64_t>(n, 2))));
+  }
+  auto size = static_cast<std::int64_t>(table.size());
+  return take(array(table, {size}, x.dtype()), finite_count(x));
+}
+
+Array bandwidth_of_rows(const Array& x, Bandwidth bandwidth, std::int64_t dimensions) {
+  auto d = static_cast<double>(dimensions);
+  auto median = [&](double scale) {
+    auto factor = [&](double n) { return scale / std::sqrt(std::log(n)); };
+    return (median_of_rows(x) + 1e-7) * of_finite_count(x, factor);
+  };
+  auto sd = [&](double scale) {
+    auto factor = [&](double n) { return std::pow(scale / n, 1 / (d + 4)); };
+    return (finite_stddev(x) + 1e-7) * of_finite_count(x, factor);
+  };
+  switch (bandwidth) {
+    case Bandwidth::median:
+      return median(1);
+    case Bandwidth::scaled_median:
+      return median(std::sqrt(d));
+    case Bandwidth::silverman:
+      return sd(4 / (d + 2));
+    case Bandwidth::scott:
+      return sd(1);
+  }
+  throw Error("kernel_bandwidth: no such rule");
+}
+
+// Sums over j of the kernels k_ij and of k_ij (x_j - x_i), both over exp(peak).
+struct Sums {
+  Array peak, kernel, pull;
+};
+
+// Values that a kernel of its own is given for: all dimensions together, or each.
+enum class Span { joint, each };
+
+// Adds the members `others`, whose first is number `first`, to the sums. Dimensions come first and
+// the members that are repelled last: sums over the others then run along whole rows.
+Sums with_block(const Sums& sums, Span span, const Array& x, const Array& others, const Array& h,
+                const Array& first, bool leave_one_out) {
+  Array gap = expand_dims(others, 2) - expand_dims(x, 1);  // [d, block, n]
+  Array exponent = -0.5 * square(gap * expand_dims(1.0 / h, 2));
+  if (span == Span::joint) exponent = sum(exponent, Over({0}, true));
+  Sums next = sums;
+  Array scale = full({}, 1, x.dtype());
+  if (leave_one_out) {
+    Array j = expand_dims(arange(others.shape()[1]), 1) + first;
+    Array i = expand_dims(arange(x.shape()[1]), 0);
+    exponent = where(expand_dims(i == j, 0), -1e30, exponent);
+    next.peak = maximum(sums.peak, max(exponent, 1));
+    scale = exp(sums.peak - next.peak);
+    exponent = exponent - expand_dims(next.peak, 1);
+  }
+  // Otherwise a member's own kernel is 1, so that the sum is never near 0.
+  Array kernel = exp(exponent);
+  next.kernel = sums.kernel * scale + sum(kernel, 1);
+  next.pull = sums.pull * scale + sum(kernel * gap, 1);
+  return next;
+}
+
+Sums kernel_sums(Span span, const Array& x, const Array& others, const Array& h,
+                 const KernelDensity& density) {
+  std::int64_t d = x.shape()[0], n = x.shape()[1];
+  Shape of_kernel = {span == Span::joint ? 1 : d, n};
+  Sums none = {full(of_kernel, density.leave_one_out ? -1e29 : 0, x.dtype()),
+               zeros(of_kernel, x.dtype()), zeros({d, n}, x.dtype())};
+  std::int64_t block =
+      density.block > 0 ? density.block : std::max<std::int64_t>(1, block_budget / (n * d));
+  if (block >= n) return with_block(none, span, x, others, h, Array(0), density.leave_one_out);
+
+  // A last block that is not full is filled with members that lie too far away to be felt.
+  std::int64_t blocks = (n + block - 1) / block;
+  Array filled = pad(others, far_away, {0, 0}, {0, blocks * block - n});
+  auto step = [&](const Sums& sums, const Array& b) {
+    Array first = b * static_cast<int>(block);
+    Array part = dynamic_slice(filled, {Array(0), first}, {d, block});
+    return std::pair(with_block(sums, span, x, part, h, first, density.leave_one_out),
+                     std::tuple<>());
+  };
+  return scan(step, none, arange(blocks)).first;
+}
+
+// `value` with the derivative `gradient` by `x`, member by member.
+Array with_gradient(const Array& value, const Array& gradient, const Array& x) {
+  return value + sum(gradient * (x - stop_gradient(x)), 0);
+}
+
+// The members as columns: [dimensions, members].
+Array columns(const char* function, const Array& members) {
+  if (members.rank() != 2 || members.shape()[0] < 2) {
+    throw ShapeError(std::string(function) + ": members are " + members.type().str() +
+                     ". Give [members, dimensions] with at least 2 members");
+  }
+  return transpose(members);
+}
+
+Array log_density(const char* function, Span span, const Array& members,
+                  const KernelDensity& density, const Array& kernels) {
+  Array rows = columns(function, members);
+  Array centres = stop_gradient(kernels.empty() ? rows : columns(function, kernels));
+  Array x = far_if_not_finite(stop_gradient(rows));
+  std::int64_t spanned = span == Span::joint ? x.shape()[0] : 1;
+  Array h = expand_dims(bandwidth_of_rows(centres, density.bandwidth, spanned), 1);
+  Sums sums = kernel_sums(span, x, far_if_not_finite(centres), h, density);
+  Array value = log(sums.kernel) + sums.peak;
+  if (span == Span::each) value = value - log(h);
+  Array gradient = sums.pull / (sums.kernel * square(h));
+  return with_gradient(sum(value, 0), gradient, rows);
+}
+
+}  // namespace
+
+Array median_distance(const Array& members) {
+  return median_of_rows(columns("median_distance", members));
+}
+
+Array kernel_bandwidth(const Array& members, Bandwidth bandwidth, std::int64_t dimensions) {
+  return bandwidth_of_rows(columns("kernel_bandwidth", stop_gradient(members)), bandwidth,
+                           dimensions);
+}
+
+Array log_joint_density(const Array& members, const KernelDensity& density, const Array& others) {
+  return log_density("log_joint_density", Span::joint, members, density, others);
+}
+
+Array log_factorized_density(const Array& members, const KernelDensity& density,
+                             const Array& others) {
+  return log_density("log_factorized_density", Span::each, members, density, others);
+}
+
+}  // namespace sturnus

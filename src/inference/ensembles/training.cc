@@ -1,0 +1,115 @@
+#include <sturnus/functional/doubles.h>
+#include <sturnus/inference/ensembles/training.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/runtime/error.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+namespace sturnus {
+namespace {
+
+MeanSd moments_of_finite(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  double nan = std::numeric_limits<double>::quiet_NaN();
+  return values.empty() ? MeanSd{nan, nan} : mean_sd(values);
+}
+
+double mean_of_finite(const Array& x) { return moments_of_finite(to_doubles(x)).mean; }
+
+TrainingRecord record_of(const EnsembleState& state) {
+  return {.iteration = state.iteration.item<std::int32_t>(),
+          .data = mean_of_finite(state.loss.data),
+          .residual = mean_of_finite(state.loss.residual),
+          .prior = mean_of_finite(state.loss.prior),
+          .repulsion = mean_of_finite(state.loss.repulsion),
+          .lambda = to_doubles(state.members.lambda)};
+}
+
+// Members that diverged since `log` last heard of any.
+std::vector<Divergence> new_divergences(const EnsembleState& state, const TrainingLog& log) {
+  std::vector<Divergence> result;
+  auto at = state.diverged_at.to_vector<std::int32_t>();
+  for (std::size_t i = 0; i < at.size(); i++) {
+    Divergence found = {static_cast<std::int64_t>(i), at[i]};
+    bool known = std::any_of(log.divergences.begin(), log.divergences.end(), [&](const auto& d) {
+      return d.member == found.member && d.iteration == found.iteration;
+    });
+    if (at[i] >= 0 && !known) result.push_back(found);
+  }
+  return result;
+}
+
+}  // namespace
+
+void train(const Ensemble& ensemble, EnsembleState& state, TrainingLog& log,
+           const TrainingOptions& options,
+           const std::function<bool(const EnsembleState&, const TrainingLog&)>& look) {
+  std::int64_t chunk =
+      options.chunk > 0 ? options.chunk : std::max<std::int64_t>(1, options.iterations / 100);
+  std::int64_t done = state.iteration.item<std::int32_t>();
+  ensemble.compile();
+  while (done < options.iterations) {
+    // Chunks end at multiples of their length, wherever a training was interrupted.
+    std::int64_t next = std::min(options.iterations, (done / chunk + 1) * chunk);
+    auto start = std::chrono::steady_clock::now();
+    state = ensemble.advance(state, next - done);
+    state.diverged_at.await();
+    log.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    done = next;
+    log.records.push_back(record_of(state));
+    std::vector<Divergence> diverged = new_divergences(state, log);
+    log.divergences.insert(log.divergences.end(), diverged.begin(), diverged.end());
+    if (!diverged.empty() && options.on_divergence == OnDivergence::stop) {
+      throw Error("train: the loss of member " + std::to_string(diverged[0].member) +
+                  " was not finite at iteration " + std::to_string(diverged[0].iteration) +
+                  ". Lower the learning rate or clip gradients, or let diverged members be dropped "
+                  "or restarted");
+    }
+    if (!diverged.empty() && options.on_divergence == OnDivergence::restart) {
+      state = ensemble.restart(state, state.diverged_at >= 0);
+    }
+    if (look && !look(state, log)) return;
+  }
+}
+
+MeanSd lambda_moments(const TrainingRecord& record, std::size_t parameter, std::size_t parameters) {
+  std::vector<double> values;
+  for (std::size_t i = parameter; i < record.lambda.size(); i += parameters) {
+    values.push_back(record.lambda[i]);
+  }
+  return moments_of_finite(std::move(values));
+}
+
+std::vector<std::int64_t> surviving_members(const EnsembleState& state) {
+  std::vector<std::int64_t> result;
+  auto at = state.diverged_at.to_vector<std::int32_t>();
+  for (std::size_t i = 0; i < at.size(); i++) {
+    if (at[i] < 0) result.push_back(static_cast<std::int64_t>(i));
+  }
+  return result;
+}
+
+std::vector<double> parameter_drift(const TrainingLog& log, std::int64_t members) {
+  auto count = static_cast<std::size_t>(members);
+  std::vector<double> drift(count, 0);
+  if (log.records.empty() || members < 1) return drift;
+  const std::vector<double>& last = log.records.back().lambda;
+  std::size_t parameters = last.size() / count;
+  std::size_t from = log.records.size() - std::max<std::size_t>(1, log.records.size() / 10);
+  for (std::size_t p = 0; p < parameters; p++) {
+    double sd = lambda_moments(log.records.back(), p, parameters).sd;
+    for (std::size_t i = 0; i < count; i++) {
+      for (std::size_t r = from; r < log.records.size(); r++) {
+        double change =
+            std::abs(last[i * parameters + p] - log.records[r].lambda[i * parameters + p]);
+        drift[i] = std::max(drift[i], sd > 0 ? change / sd : change);
+      }
+    }
+  }
+  return drift;
+}
+
+}  // namespace sturnus

@@ -1,0 +1,163 @@
+#include <sturnus/functional/doubles.h>
+#include <sturnus/functional/jit.h>
+#include <sturnus/functional/vmap.h>
+#include <sturnus/inference/posteriors/measured_curves.h>
+#include <sturnus/inference/posteriors/posteriors.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/random.h>
+#include <sturnus/ops/shape.h>
+#include <sturnus/ops/transcendental.h>
+#include <sturnus/runtime/error.h>
+
+#include <string>
+#include <utility>
+
+namespace sturnus {
+namespace {
+
+Array vector_of(std::span<const double> values) {
+  return array(std::vector<double>(values.begin(), values.end()),
+               {static_cast<std::int64_t>(values.size())}, DType::f64);
+}
+
+Array zero(const Shape& shape = {}) { return zeros(shape, DType::f64); }
+
+/// Takes a function of parameters in a struct as one of parameters in a vector.
+template <class Parameters>
+auto unraveled(const Parameters& like) {
+  return ravel(like).second;
+}
+
+template <class Values>
+MeasuredCurve experiment_curve(const ExperimentData& data, const Values& values) {
+  MeasuredCurve result;
+  result.data = data.train;
+  result.noise_sd = data.noise_sd;
+  result.plot = data.plot;
+  result.values = values;
+  result.measured = with_normal_noise(data.noise_sd);
+  return result;
+}
+
+/// The posterior of a model whose curve has a closed form.
+template <class Parameters>
+CurvePosterior closed_form(const ExperimentData& data, const Target& target,
+                           const Parameters& like) {
+  auto values = [back = unraveled(like)](const Array& parameters, std::span<const double> times) {
+    return curve(back(parameters), vector_of(times));
+  };
+  return {target, experiment_curve(data, values)};
+}
+
+CurvePosterior lotka_volterra(const ExperimentData& data) {
+  LotkaVolterra like = {zero({2}), zero(), zero(), zero(), zero()};
+  auto values = [back = unraveled(like), first = data.train.x.at(0)](
+                    const Array& parameters, std::span<const double> times) {
+    if (times.empty() || times[0] < first) {
+      throw Error("curve_posterior: Lotka-Volterra at " +
+                  (times.empty() ? std::string("no times") : "time " + std::to_string(times[0])) +
+                  ", but its solution begins at the first measurement, " + std::to_string(first) +
+                  ". Give later times, or measure earlier");
+    }
+    // The solver begins at the first measurement.
+    bool begins = times[0] == first;
+    std::vector<double> all(times.begin(), times.end());
+    if (!begins) all.insert(all.begin(), first);
+    Array f = curve(back(parameters), all);
+    std::int64_t skipped = begins ? 0 : 1;
+    return slice(f, {skipped, 0}, f.shape());
+  };
+  CurvePosterior result = {lotka_volterra_model(data.train, data.noise_sd),
+                           experiment_curve(data, values)};
+  result.curve.outputs = {"prey", "predators"};
+  return result;
+}
+
+/// All parameters of every draw, [draws, size].
+Array rows_of(const ChainDraws& draws) {
+  std::size_t rows = draws.chains * draws.draws, width = 0;
+  for (const ParameterDraws& p : draws.parameters) width += p.values.size() / rows;
+  std::vector<double> all;
+  all.reserve(rows * width);
+  for (std::size_t row = 0; row < rows; row++) {
+    for (const ParameterDraws& p : draws.parameters) {
+      auto size = static_cast<std::ptrdiff_t>(p.values.size() / rows);
+      auto begin = p.values.begin() + static_cast<std::ptrdiff_t>(row) * size;
+      all.insert(all.end(), begin, begin + size);
+    }
+  }
+  return array(all, {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(width)},
+               DType::f64);
+}
+
+Matrix matrix_of(const Array& rows) {
+  Matrix result(static_cast<std::size_t>(rows.shape()[0]), 0);
+  result.values = to_doubles(rows);
+  result.cols = result.values.size() / result.rows;
+  return result;
+}
+
+}  // namespace
+
+MeasuredCurve::Noise with_normal_noise(double sd) {
+  return
+      [sd](const Array&, const Array& values, const Array& normal) { return values + sd * normal; };
+}
+
+CurvePosterior curve_posterior(const ExperimentData& data, bool free_phase) {
+  Measurements measured = {data.train.x, data.train.y, data.noise_sd};
+  switch (data.experiment) {
+    case Experiment::exponential:
+      return closed_form(data, exponential_model(measured), Exponential{zero(), zero()});
+    case Experiment::oscillator:
+      if (free_phase) {
+        return closed_form(data, oscillator_model(measured, FreePhasePrior()),
+                           FreePhaseOscillation{zero(), zero(), zero(), zero()});
+      }
+      return closed_form(data, oscillator_model(measured), Oscillation{zero(), zero(), zero()});
+    case Experiment::lotka_volterra:
+      return lotka_volterra(data);
+    case Experiment::advection:
+      break;
+  }
+  throw Error("curve_posterior: the posterior of " + std::string(name_of(data.experiment)) +
+              " is not known as a density of few parameters. Take exponential, oscillator or "
+              "lotka_volterra");
+}
+
+MeasuredCurve hare_lynx_curve() {
+  MeasuredCurve result;
+  result.data = hare_lynx_data();
+  result.input = "year";
+  result.outputs = {"hares", "lynxes"};
+  result.plot.outputs = 2;
+  result.plot.points = 201;
+  for (int i = 0; i <= 200; i++) result.plot.x.push_back(1900 + 0.1 * i);
+  auto back = unraveled(HareLynx{zero({4}), zero({2}), zero({2})});
+  result.values = [back](const Array& parameters, std::span<const double> years) {
+    return curve(back(parameters), years);
+  };
+  result.measured = [back](const Array& parameters, const Array& values, const Array& normal) {
+    return values * exp(back(parameters).sigma * normal);
+  };
+  return result;
+}
+
+Matrix curves(const MeasuredCurve& curve, const ChainDraws& draws, std::span<const double> times) {
+  auto one = [&](const Array& parameters) { return curve.values(parameters, times); };
+  return matrix_of(jit([&](const Array& rows) { return vmap(one)(rows); })(rows_of(draws)));
+}
+
+Matrix predicted_measurements(const MeasuredCurve& curve, const ChainDraws& draws,
+                              std::span<const double> times, std::uint64_t seed) {
+  auto one = [&](const Array& parameters, const Key& key) {
+    Array values = curve.values(parameters, times);
+    return curve.measured(parameters, values, normal(key, values.shape(), DType::f64));
+  };
+  auto all = [&](const Array& rows, const Key& keys) { return vmap(one)(rows, keys); };
+  Array rows = rows_of(draws);
+  return matrix_of(jit(all)(rows, split(key(seed), rows.shape()[0])));
+}
+
+}  // namespace sturnus

@@ -1,0 +1,73 @@
+#include <gtest/gtest.h>
+#include <sturnus/inference/chains/kernel_chains.h>
+#include <sturnus/runtime/error.h>
+
+#include "tests/inference/posterior_tests.h"
+
+namespace sturnus {
+namespace {
+
+ChainDraws chains_of_kernel(const Target& target, const KernelOptions& kernel, std::int64_t draws,
+                            MetricKind metric = MetricKind::diagonal) {
+  SamplingOptions options = {.chains = 4,
+                             .warmup = 1000,
+                             .draws = draws,
+                             .metric = metric,
+                             .target_accept = kernel.kernel == ChainKernel::hmc ? 0.8 : 0.234,
+                             .start = promising_starts(target, 4, 0)};
+  KernelSampler sampler(target, options, kernel);
+  ChainState warm = sampler.advance(sampler.init(), options.warmup).first;
+  return chain_draws({sampler.advance(warm, draws).second});
+}
+
+TEST(KernelChains, HmcFindsTheExactPosterior) {
+  ExperimentData data = published_data(Experiment::oscillator, 0);
+  Target target = oscillator_model(measurements_of(data));
+  ChainDraws draws = chains_of_kernel(target, {.kernel = ChainKernel::hmc, .leapfrogs = 10}, 2000);
+  expect_exact(draws, ExactPosterior::oscillator(measurements_of(data)));
+  for (double steps : draws.statistics.leapfrog_steps.values) ASSERT_EQ(steps, 10);
+}
+
+TEST(KernelChains, RandomWalkFindsTheExactPosterior) {
+  ExperimentData data = published_data(Experiment::exponential, 0);
+  Target target = exponential_model(measurements_of(data));
+  ChainDraws draws =
+      chains_of_kernel(target, {.kernel = ChainKernel::random_walk}, 20000, MetricKind::dense);
+  expect_exact(draws, ExactPosterior::exponential(measurements_of(data)));
+  double accepted = 0;
+  for (double a : draws.statistics.acceptance.values) {
+    accepted += a / static_cast<double>(draws.statistics.acceptance.values.size());
+  }
+  EXPECT_NEAR(accepted, 0.234, 0.1);
+}
+
+TEST(KernelChains, TheBitsDoNotDependOnChunks) {
+  ExperimentData data = published_data(Experiment::exponential, 0);
+  Target target = exponential_model(measurements_of(data));
+  for (ChainKernel kernel : {ChainKernel::hmc, ChainKernel::random_walk}) {
+    KernelSampler sampler(target, {.chains = 3, .warmup = 160, .draws = 20}, {.kernel = kernel});
+    ChainDraws whole = chain_draws({sampler.advance(sampler.init(), 180).second});
+    std::vector<Draws> chunks;
+    ChainState state = sampler.init();
+    for (std::int64_t count : {1, 99, 50, 30}) {
+      auto [next, draws] = sampler.advance(state, count);
+      state = next;
+      chunks.push_back(draws);
+    }
+    ChainDraws pieces = chain_draws(chunks);
+    ASSERT_EQ(pieces.draws, 180u);
+    EXPECT_EQ(pieces.parameters[0].values, whole.parameters[0].values);
+    EXPECT_EQ(pieces.statistics.step_size.values, whole.statistics.step_size.values);
+  }
+}
+
+TEST(KernelChains, RefuseWhatMakesNoSense) {
+  Target target = exponential_model(measurements_of(published_data(Experiment::exponential, 0)));
+  EXPECT_THROW(KernelSampler(target, {.chains = 0}), Error);
+  EXPECT_THROW(KernelSampler(target, {}, {.leapfrogs = 0}), Error);
+  KernelSampler sampler(target, {.chains = 1});
+  EXPECT_THROW(sampler.advance(sampler.init(), -1), Error);
+}
+
+}  // namespace
+}  // namespace sturnus

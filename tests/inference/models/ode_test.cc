@@ -1,0 +1,271 @@
+// Solvers of differential equations against closed forms, Boost.Odeint, and differences.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sturnus/functional/grad.h>
+#include <sturnus/functional/jacobian.h>
+#include <sturnus/functional/jit.h>
+#include <sturnus/functional/vmap.h>
+#include <sturnus/inference/models/ode.h>
+#include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/rearrange.h>
+#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
+#include <sturnus/ops/subscript.h>
+#include <sturnus/ops/transcendental.h>
+
+#include <boost/numeric/odeint.hpp>
+#include <cmath>
+
+#include "tests/inference/host.h"
+
+namespace sturnus {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr OdeMethod methods[] = {OdeMethod::dormand_prince, OdeMethod::tsitouras};
+
+// An equation with an answer: y at times, and its field.
+struct Case {
+  std::string name;
+  VectorField f;
+  Doubles start;
+  double end;
+  std::function<Doubles(double)> exact;
+};
+
+std::vector<Case> cases() {
+  return {
+      {"decay",
+       [](const Array&, const Array& y) { return -0.7 * y; },
+       {2.0},
+       5,
+       [](double t) { return Doubles{2 * std::exp(-0.7 * t)}; }},
+      {"oscillation",
+       [](const Array&, const Array& y) {
+         return stack({y(1), -4.0 * y(0)}, 0);
+       },
+       {1.0, 0.0},
+       6,
+       [](double t) {
+         return Doubles{std::cos(2 * t), -2 * std::sin(2 * t)};
+       }},
+      {"a field that depends on time",
+       [](const Array& t, const Array& y) { return y * cos(t); },
+       {1.0},
+       7,
+       [](double t) { return Doubles{std::exp(std::sin(t))}; }},
+      {"logistic growth",
+       [](const Array&, const Array& y) { return y * (1.0 - y); },
+       {0.1},
+       8,
+       [](double t) { return Doubles{1 / (1 + 9 * std::exp(-t))}; }},
+  };
+}
+
+Array even_times(double end, int count) {
+  Doubles times;
+  for (int i = 0; i < count; i++) times.push_back(end * i / (count - 1));
+  return array(times);
+}
+
+Array start_of(const Case& c) { return array(c.start); }
+
+double error_at(const Case& c, const Array& y, const Array& times) {
+  Doubles values = doubles(y), at = doubles(times);
+  double worst = 0;
+  for (std::size_t i = 0; i < at.size(); i++) {
+    Doubles exact = c.exact(at[i]);
+    for (std::size_t j = 0; j < exact.size(); j++) {
+      worst = std::max(worst, std::abs(values[i * exact.size() + j] - exact[j]));
+    }
+  }
+  return worst;
+}
+
+TEST(Rk4, IsOfFourthOrder) {
+  for (const Case& c : cases()) {
+    Array times = even_times(c.end, 21);
+    double coarse = error_at(c, rk4(c.f, start_of(c), times, {.substeps = 2}), times);
+    double fine = error_at(c, rk4(c.f, start_of(c), times, {.substeps = 4}), times);
+    EXPECT_NEAR(std::log2(coarse / fine), 4, 0.35) << c.name;
+    EXPECT_LT(fine, 1e-4) << c.name;
+  }
+}
+
+TEST(Rk4, GoesBackwards) {
+  Case c = cases()[0];
+  Array times = array(Doubles{0.0, -1.0, -2.0});
+  EXPECT_LT(error_at(c, rk4(c.f, start_of(c), times, {.substeps = 50}), times), 1e-7);
+}
+
+// Errors stay near the tolerance, and fall with it as the order says: with ten times less tolerance
+// there are 10^(1/5) times as many steps.
+TEST(SolveOde, KeepsTheTolerance) {
+  for (OdeMethod method : methods) {
+    for (const Case& c : cases()) {
+      Array times = even_times(c.end, 37);
+      double steps_before = 0;
+      for (double tolerance : {1e-5, 1e-9}) {
+        OdeSolution s = solve_ode(c.f, start_of(c), times,
+                                  {.method = method, .relative = tolerance, .absolute = tolerance});
+        EXPECT_LT(error_at(c, s.y, times), 30 * tolerance) << c.name << " " << tolerance;
+        double steps = s.steps.item<int>();
+        if (steps_before > 0) {
+          EXPECT_NEAR(std::log(steps / steps_before) / std::log(1e4), 0.2, 0.07) << c.name;
+        }
+        steps_before = steps;
+      }
+    }
+  }
+}
+
+// One step of any length: its end is of order 5, its inside of order 4.
+TEST(SolveOde, IsOfTheOrderItSays) {
+  Case c = cases()[2];
+  for (OdeMethod method : methods) {
+    auto errors = [&](double h) {
+      Array times = array(Doubles{0.0, 0.37 * h, h});
+      // Tolerances so loose that one step does it.
+      OdeSolution s =
+          solve_ode(c.f, start_of(c), times, {.method = method, .relative = 1e3, .absolute = 1e3});
+      Doubles y = doubles(s.y);
+      return std::pair(std::abs(y[1] - c.exact(0.37 * h)[0]), std::abs(y[2] - c.exact(h)[0]));
+    };
+    auto [inside, at_end] = errors(0.2);
+    auto [inside_half, at_end_half] = errors(0.1);
+    EXPECT_NEAR(std::log2(at_end / at_end_half), 6, 0.6);
+    EXPECT_NEAR(std::log2(inside / inside_half), 5, 0.7);
+  }
+}
+
+struct Prey {
+  double alpha = 1.5, beta = 1.0, gamma = 3.0, delta = 1.0;
+  void operator()(const Doubles& y, Doubles& slope, double) const {
+    slope[0] = y[0] * (alpha - beta * y[1]);
+    slope[1] = -y[1] * (gamma - delta * y[0]);
+  }
+};
+
+// lambda: alpha, beta, gamma, delta.
+VectorField prey_field(const Array& lambda) {
+  return [lambda](const Array&, const Array& y) {
+    return stack({y(0) * (lambda(0) - lambda(1) * y(1)), -y(1) * (lambda(2) - lambda(3) * y(0))},
+                 0);
+  };
+}
+
+TEST(SolveOde, AgreesWithOdeint) {
+  namespace odeint = boost::numeric::odeint;
+  Doubles y = {1.0, 1.0}, expected, times;
+  for (int i = 0; i <= 40; i++) times.push_back(0.25 * i);
+  auto stepper = odeint::make_dense_output(1e-12, 1e-12, odeint::runge_kutta_dopri5<Doubles>());
+  odeint::integrate_times(
+      stepper, Prey{}, y, times.begin(), times.end(), 1e-3,
+      [&](const Doubles& at, double) { expected.insert(expected.end(), at.begin(), at.end()); });
+  Array lambda = array(Doubles{1.5, 1.0, 3.0, 1.0});
+  for (OdeMethod method : methods) {
+    OdeOptions options{.method = method, .relative = 1e-9, .absolute = 1e-9};
+    auto solve = jit([&](Array lambda, Array start) {
+      return solve_ode(prey_field(lambda), start, array(times), options).y;
+    });
+    Doubles got = doubles(solve(lambda, array(Doubles{1.0, 1.0})));
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], 3e-7) << i;
+  }
+}
+
+// The sum of squares of the solution, by the parameters and the start.
+Array objective(const Array& x, bool bounded) {
+  Array lambda = x(Slice{0, 4}), start = x(Slice{4, 6});
+  Array times = even_times(3.0, 7);
+  OdeOptions options{.relative = 1e-8, .absolute = 1e-8, .max_steps = 120, .bounded = bounded};
+  return sum(square(solve_ode(prey_field(lambda), start, times, options).y));
+}
+
+TEST(SolveOde, DifferentiatesInBothModes) {
+  Array x = array(Doubles{1.5, 1.0, 3.0, 1.0, 1.1, 0.9});
+  Doubles forward = doubles(jit(jacfwd([](Array x) { return objective(x, false); }))(x));
+  Doubles reverse = doubles(jit(grad([](Array x) { return objective(x, true); }))(x));
+  auto value = jit([](Array x) { return objective(x, false); });
+  Doubles point = doubles(x);
+  for (std::size_t i = 0; i < point.size(); i++) {
+    auto at = [&](double step) {
+      Doubles moved = point;
+      moved[i] += step;
+      return value(array(moved)).item<double>();
+    };
+    constexpr double h = 1e-3;
+    double difference = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
+    EXPECT_NEAR(forward[i], difference, 2e-4 * (1 + std::abs(difference))) << i;
+    EXPECT_NEAR(reverse[i], forward[i], 1e-9 * (1 + std::abs(forward[i]))) << i;
+  }
+}
+
+TEST(SolveOde, MapsOverParameters) {
+  Array rates = array(Doubles{0.1, 1.0, 10.0});
+  Array times = even_times(2.0, 5);
+  auto solve = [&](Array rate) {
+    VectorField f = [rate](const Array&, const Array& y) { return -rate * y; };
+    return solve_ode(f, array(Doubles{1.0}), times).y;
+  };
+  Doubles all = doubles(vmap(solve)(rates));
+  for (int i = 0; i < 3; i++) {
+    Doubles one = doubles(solve(rates(i)));
+    for (std::size_t j = 0; j < one.size(); j++) {
+      EXPECT_NEAR(all[static_cast<std::size_t>(i) * one.size() + j], one[j], 1e-12);
+    }
+  }
+}
+
+TEST(SolveOde, KeepsSinglePrecisionAndShapes) {
+  Array start = ones({2, 3});
+  OdeSolution s = solve_ode([](const Array&, const Array& y) { return -y; }, start,
+                            array(Doubles{0.0, 1.0}), {.relative = 1e-4, .absolute = 1e-4});
+  EXPECT_EQ(s.y.type().str(), "f32[2,2,3]");
+  for (double y : doubles(s.y(1))) EXPECT_NEAR(y, std::exp(-1), 1e-3);
+}
+
+// y' = y^2 from 1 has a pole at t = 1; van der Pol's equation with 1e6 is stiff.
+TEST(SolveOde, SaysWhereItStopped) {
+  Array times = array(Doubles{0.0, 0.5, 2.0});
+  OdeSolution pole =
+      solve_ode([](const Array&, const Array& y) { return y * y; }, array(Doubles{1.0}), times);
+  EXPECT_NEAR(doubles(pole.y)[1], 2, 1e-4);
+  EXPECT_TRUE(std::isnan(doubles(pole.y)[2]));
+  EXPECT_NEAR(pole.reached.item<double>(), 1, 1e-3);
+  EXPECT_THAT([&] { checked(pole, times); },
+              ThrowsMessage<Error>(HasSubstr("of 2.000000 was reached")));
+  auto stiff = [](const Array&, const Array& y) {
+    return stack({y(1), 1e6 * (1.0 - y(0) * y(0)) * y(1) - y(0)}, 0);
+  };
+  OdeSolution slow =
+      solve_ode(stiff, array(Doubles{2.0, 0.0}), array(Doubles{0.0, 1e3}), {.max_steps = 500});
+  EXPECT_THAT(
+      [&] {
+        checked(slow, array(Doubles{0.0, 1e3}));
+      },
+      ThrowsMessage<Error>(HasSubstr("The equation is stiff")));
+  EXPECT_EQ(slow.steps.item<int>() + slow.rejected.item<int>(), 500);
+}
+
+TEST(SolveOde, RefusesWhatMakesNoSense) {
+  Array y = array(Doubles{1.0}), times = array(Doubles{0.0, 1.0});
+  auto decay = [](const Array&, const Array& y) { return -y; };
+  auto scalar = [](const Array&, const Array& y) { return sum(y); };
+  EXPECT_THAT([&] { rk4(scalar, y, times); },
+              ThrowsMessage<ShapeError>(HasSubstr("y is f64[1], and y' is f64[]")));
+  EXPECT_THAT([&] { solve_ode(scalar, y, times); },
+              ThrowsMessage<ShapeError>(HasSubstr("Let the vector field return what y is")));
+  EXPECT_THAT([&] { rk4(decay, y, times, {.substeps = 0}); },
+              ThrowsMessage<Error>(HasSubstr("Take at least 1")));
+  EXPECT_THAT([&] { rk4(decay, y, Array(0.0)); },
+              ThrowsMessage<ShapeError>(HasSubstr("a vector of at least one time")));
+  EXPECT_THAT([&] { solve_ode(decay, y, times, {.relative = -1}); },
+              ThrowsMessage<Error>(HasSubstr("Give positive ones")));
+}
+
+}  // namespace
+}  // namespace sturnus
