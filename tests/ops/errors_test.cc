@@ -588,6 +588,9 @@ TEST(Errors, Positions) {
        "order_statistic: there is no element of rank 3 along axis 0 of f32[3] (<here>). Ranks "
        "count "
        "from 0, the smallest"},
+      {"pair_order_statistic", [] { pair_order_statistic(x3(), arange(3)); }, shape_error,
+       "pair_order_statistic: the ranks are i32[3], the elements f32[3] (<here>). Give a whole "
+       "number for each row of at least 2 elements"},
       {"quantile", [] { quantile(x3(), 1.5); }, error,
        "quantile: q is 1.5 (<here>). Give a number from 0 to 1"},
       {"key_at", [] { key_at(split(key(1), 2), 2); }, shape_error,

@@ -1,5 +1,8 @@
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
 #include <sturnus/ops/order.h>
+#include <sturnus/ops/pair_order.h>
+#include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 
 #include "tests/ops/op_table.h"
@@ -36,6 +39,12 @@ std::vector<Row> order_rows() {
        0.9,
        {},
        1},
+      {"pair_order_statistic",
+       [](const Arrays& x) {
+         Array ranks = full_like(sum(convert(x[0], DType::i32), -1), 4);
+         return square(pair_order_statistic(x[0], ranks));
+       },
+       {{2, 5}}},
       {"median of an even number", [](const Arrays& x) { return square(median(x[0])); }, {{2, 3}}},
       {"quantile",
        [](const Arrays& x) {

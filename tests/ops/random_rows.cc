@@ -1,6 +1,7 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/distributions.h>
 #include <sturnus/ops/rejection.h>
+#include <sturnus/ops/sobol.h>
 
 #include <boost/math/special_functions/erf.hpp>
 
@@ -25,6 +26,11 @@ std::vector<Row> random_rows() {
       {"threefry",
        [key_of](const Arrays& x) {
          return x[1] * uniform(key_of(x[0]), {2, 3}, 0.0, 1.0, DType::f64);
+       },
+       {{}, {2, 3}}},
+      {"sobol",
+       [key_of](const Arrays& x) {
+         return x[1] * sobol(key_of(x[0]), 2, 3, {.dtype = DType::f64});
        },
        {{}, {2, 3}}},
       {"permutation",
