@@ -222,6 +222,82 @@ std::optional<std::string> as_host_product(const Dot& dot, const Array& left, co
   return {};
 }
 
+// The axes of the terms of a product: [batch, left free, right free, sum].
+struct Terms {
+  Axes of_left, of_right;  // which axes the operands' are
+  std::int64_t kept, rank;
+
+  Terms(const Dot& dot, const Array& left, const Array& right)
+      : of_left(static_cast<std::size_t>(left.rank())),
+        of_right(static_cast<std::size_t>(right.rank())) {
+    auto number = [](Axes& numbers, const Axes& axes, std::int64_t first) {
+      for (std::int64_t axis : axes) numbers[static_cast<std::size_t>(axis)] = first++;
+      return first;
+    };
+    number(of_left, dot.left_batch, 0);
+    std::int64_t free = number(of_right, dot.right_batch, 0);
+    free = number(of_left, dot.left_free(left), free);
+    kept = number(of_right, dot.right_free(right), free);
+    number(of_left, dot.left_sum, kept);
+    rank = number(of_right, dot.right_sum, kept);
+  }
+
+  // All axes, ordered so that those of the result and of both operands keep their order, as far as
+  // that is possible: then nothing needs to be transposed.
+  Axes common_order() const {
+    std::vector<Axes> waiting = {iota_axes(kept), of_left, of_right};
+    Axes left_over = iota_axes(rank), order;
+    auto may_come = [&](std::int64_t axis) {
+      return std::all_of(waiting.begin(), waiting.end(), [axis](const Axes& axes) {
+        return !contains(axes, axis) || axes.front() == axis;
+      });
+    };
+    while (!left_over.empty()) {
+      auto next = std::find_if(left_over.begin(), left_over.end(), may_come);
+      if (next == left_over.end()) {
+        waiting.pop_back();
+        continue;
+      }
+      order.push_back(*next);
+      for (Axes& axes : waiting) std::erase(axes, *next);
+      left_over.erase(next);
+    }
+    return order;
+  }
+};
+
+// The product as multiplications and a sum of terms that have their axes in this order.
+Array as_sum(const Terms& terms, const Axes& order, const Array& left, const Array& right) {
+  Axes place = inverse(order);
+  Shape all(static_cast<std::size_t>(terms.rank));
+  auto measure = [&](const Array& x, const Axes& axes) {
+    for (std::size_t i = 0; i < axes.size(); i++) {
+      all[static_cast<std::size_t>(picked(place, axes)[i])] = x.shape()[i];
+    }
+  };
+  measure(left, terms.of_left);
+  measure(right, terms.of_right);
+  auto spread_out = [&](const Array& x, const Axes& axes) {
+    Axes places = picked(place, axes), sorted = places, permutation;
+    std::sort(sorted.begin(), sorted.end());
+    for (std::int64_t p : sorted) permutation.push_back(position(places, p));
+    return broadcast(permute(x, permutation), all, sorted);
+  };
+  Array products = spread_out(left, terms.of_left) * spread_out(right, terms.of_right);
+  Axes summed = picked(place, iota_axes(terms.rank - terms.kept, terms.kept));
+  std::sort(summed.begin(), summed.end());
+  Axes kept = order;
+  std::erase_if(kept, [&](std::int64_t axis) { return axis >= terms.kept; });
+  bool one = product(picked(all, summed)) == 1;
+  Array sum =
+      one ? reshape_to(products, picked(all, picked(place, kept))) : sum_over(products, summed);
+  return permute(sum, inverse(kept));
+}
+
+// Products that a GPU has done before it could start a second kernel, so that being one with what
+// is around them matters more than how they are done.
+constexpr std::int64_t few_on_gpu = 1 << 22;
+
 // StableHLO's dot_general, in a form that XLA's CPU compiler does well (measured in
 // benchmarks/training_benchmark.cc). It has a quick loop for [batch, m, k] x [batch, k, n], so a
 // small operand in another order, such as the weights of a layer, is copied into that order;
@@ -233,28 +309,12 @@ void Dot::lower(Emitter& emitter, const Node& node) const {
   Axes lf = left_free(left), rf = right_free(right);
   std::int64_t terms = product(picked(left.shape(), left_sum));
   bool real = left.dtype() == DType::f32 || left.dtype() == DType::f64;
-  bool few = real && emitter.on_host() && terms * node.types[0].size() <= few_elements;
-  if (terms == 1 || few) {
-    const ArrayType& type = node.types[0];
-    Shape all = joined(type.shape, picked(left.shape(), left_sum));
-    auto axes_from = [](const Axes& axes, std::int64_t first) {
-      return iota_axes(static_cast<std::int64_t>(axes.size()), first);
-    };
-    auto rank = static_cast<std::int64_t>(type.shape.size());
-    Axes summed = axes_from(left_sum, rank);
-    // [batch, free, sum] of one operand as all of [batch, left free, right free, sum].
-    auto spread_out = [&](const Array& x, const Axes& batch, const Axes& free, const Axes& sum,
-                          std::int64_t first) {
-      Array ordered = permute(x, joined(joined(batch, free), sum));
-      return broadcast(ordered, all,
-                       joined(joined(iota_axes(batches), axes_from(free, first)), summed));
-    };
-    Array a = spread_out(left, left_batch, lf, left_sum, batches);
-    Array b = spread_out(right, right_batch, rf, right_sum,
-                         batches + static_cast<std::int64_t>(lf.size()));
-    Array products = a * b;
-    return emitter.expand(
-        node, {terms == 1 ? reshape_to(products, type.shape) : sum_over(products, summed)});
+  bool on_gpu = emitter.platform() == "cuda";
+  std::int64_t most = emitter.on_host() ? few_elements : on_gpu ? few_on_gpu : 0;
+  if (terms == 1 || (real && terms * node.types[0].size() <= most)) {
+    Terms all(*this, left, right);
+    Axes order = on_gpu ? all.common_order() : iota_axes(all.rank);
+    return emitter.expand(node, {as_sum(all, order, left, right)});
   }
   if (emitter.on_host()) {
     if (auto parameter = as_host_product(*this, left, right)) {

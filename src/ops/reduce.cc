@@ -3,6 +3,7 @@
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/dot.h>
 #include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
 #include <sturnus/ops/transcendental.h>
 
 #include <cmath>
@@ -13,6 +14,30 @@
 
 namespace sturnus {
 namespace internal {
+
+namespace {
+
+// The sum over `axes` as a chain of additions.
+Array added_up(const Array& x, Axes axes) {
+  std::sort(axes.begin(), axes.end());
+  Array total = x;
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    auto at = static_cast<std::size_t>(*axis);
+    Shape start(total.shape().size(), 0), stop = total.shape(), rest = total.shape();
+    rest.erase(rest.begin() + *axis);
+    Array sum;
+    for (std::int64_t i = 0; i < total.shape()[at]; i++) {
+      start[at] = i;
+      stop[at] = i + 1;
+      Array term = reshape_to(slice(total, start, stop), rest);
+      sum = sum.empty() ? term : sum + term;
+    }
+    total = sum;
+  }
+  return total;
+}
+
+}  // namespace
 
 struct Sum {
   static constexpr std::string_view name = "sum";
@@ -65,6 +90,11 @@ struct Sum {
       // few elements it does on the way, without a kernel of their own.
       Array ones = ones_of({x.dtype(), {x.shape().back()}});
       return emitter.expand(node, {dot_general(x, ones, {{}, {}, {x.rank() - 1}, {0}})});
+    }
+    // A reduction is the end of a kernel on GPUs; additions are not.
+    std::int64_t terms = product(picked(x.shape(), axes));
+    if (terms > 0 && terms <= 4 && emitter.platform() == "cuda") {
+      return emitter.expand(node, {added_up(x, axes)});
     }
     DType dtype = node.types[0].dtype;
     std::string zero = emitter.constant(mlir_number(0, dtype), {dtype, {}});

@@ -213,6 +213,11 @@ std::vector<Row> direct_rows() {
          return dot_general(x[0], x[1], {{1}, {2}, {0, 3}, {1, 0}});
        },
        {{2, 3, 2, 4}, {4, 2, 3, 2}}},
+      {"dot_general, sums between",
+       [](const Arrays& x) {
+         return dot_general(x[0], x[1], {{0}, {0}, {1}, {2}});
+       },
+       {{2, 5, 3}, {2, 4, 5}}},
       // creation inside a function
       {"iota",
        [](const Arrays& x) {

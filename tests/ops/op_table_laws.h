@@ -1,6 +1,7 @@
 // The laws that every row of the op table is held to, against independent oracles: plain C++ for
 // values, central differences for derivatives of order 1 to 3 in forward and reverse mode, Taylor
-// mode against nested derivatives, a loop for vmap, eager evaluation for jit.
+// mode against nested derivatives, a loop for vmap, eager evaluation for jit and for what is
+// lowered differently for GPUs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -258,6 +259,31 @@ TEST_P(OpTable, VmapIsALoop) {
 TEST_P(OpTable, JitChangesNothing) {
   Arrays x = arguments_of(row());
   EXPECT_LT(distance(jit(row().f)(x), row().f(x)), 1e-14);
+}
+
+// The form that ops have on GPUs, which the CPU can run too.
+TEST_P(OpTable, FormForGpusGivesTheSame) {
+  auto square_sum = [&](const Arrays& y) {
+    Array value = row().f(y);
+    return sum(value * value);
+  };
+  auto all = [&](const Arrays& x) {
+    bool backwards = row().order > 0 && row().reverse;
+    return std::pair(row().f(x), backwards ? grad(square_sum)(x) : Arrays());
+  };
+  Arrays x = arguments_of(row());
+  auto [value, gradient] = all(x);
+  LoadedExecutable program = default_device().owner().compile(lower(all, x).stablehlo("cuda"));
+  std::vector<const Buffer*> buffers;
+  for (const Array& argument : x) buffers.push_back(&argument.buffer());
+  std::vector<Buffer> found = program.run(buffers);
+  Arrays expected = {value};
+  expected.insert(expected.end(), gradient.begin(), gradient.end());
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); i++) {
+    Array result = internal::constant(std::make_shared<const Buffer>(std::move(found[i])));
+    EXPECT_LT(distance(result, expected[i]), 1e-11) << "result " << i;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, OpTable, ::testing::Range<std::size_t>(0, rows().size()),
