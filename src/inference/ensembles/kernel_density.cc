@@ -84,6 +84,23 @@ Array bandwidth_of_rows(const Array& x, Bandwidth bandwidth, std::int64_t dimens
   throw Error("kernel_bandwidth: no such rule");
 }
 
+// How arrays of members and dimensions lie in memory: the longer of both goes last, where the
+// hardware likes it, and members that come first already need no transposition.
+struct Layout {
+  int member;  // the axis of members, 0 or 1
+  int dimension() const { return 1 - member; }
+  /// The axis of dimensions behind or before the two of pairs.
+  int dimension_of_pairs() const { return member == 0 ? 2 : 0; }
+  /// [dimensions, members] in this order.
+  Array of(const Array& x) const { return member == 1 ? x : transpose(x); }
+  std::vector<Array> at(const Array& first) const {
+    return member == 1 ? std::vector{Array(0), first} : std::vector{first, Array(0)};
+  }
+  Shape shape(std::int64_t dimensions, std::int64_t members) const {
+    return member == 1 ? Shape{dimensions, members} : Shape{members, dimensions};
+  }
+};
+
 // Sums over j of the kernels k_ij and of k_ij (x_j - x_i), both over exp(peak).
 struct Sums {
   Array peak, kernel, pull;
@@ -92,55 +109,57 @@ struct Sums {
 // Values that a kernel of its own is given for: all dimensions together, or each.
 enum class Span { joint, each };
 
-// Adds the members `others`, whose first is number `first`, to the sums. Dimensions come first and
-// the members that are repelled last: sums over the others then run along whole rows.
-Sums with_block(const Sums& sums, Span span, const Array& x, const Array& others, const Array& h,
-                const Array& first, bool leave_one_out) {
-  Array gap = expand_dims(others, 2) - expand_dims(x, 1);  // [d, block, n]
-  Array exponent = -0.5 * square(gap * expand_dims(1.0 / h, 2));
-  if (span == Span::joint) exponent = sum(exponent, Over({0}, true));
+// Adds the members `others`, whose first is number `first`, to the sums. Members that are repelled
+// come after the others: sums over the others then run along whole rows.
+Sums with_block(const Sums& sums, Span span, Layout layout, const Array& x, const Array& others,
+                const Array& h, const Array& first, bool leave_one_out) {
+  int other = layout.member, d = layout.dimension_of_pairs();
+  Array gap = expand_dims(others, other + 1) - expand_dims(x, other);
+  Array exponent = -0.5 * square(gap * expand_dims(1.0 / h, other));
+  if (span == Span::joint) exponent = sum(exponent, Over({d}, true));
   Sums next = sums;
   Array scale = full({}, 1, x.dtype());
   if (leave_one_out) {
-    Array j = expand_dims(arange(others.shape()[1]), 1) + first;
-    Array i = expand_dims(arange(x.shape()[1]), 0);
-    exponent = where(expand_dims(i == j, 0), -1e30, exponent);
-    next.peak = maximum(sums.peak, max(exponent, 1));
+    auto members = [&](const Array& all) {
+      return arange(all.shape()[static_cast<std::size_t>(layout.member)]);
+    };
+    Array j = expand_dims(members(others), 1) + first;
+    Array i = expand_dims(members(x), 0);
+    exponent = where(expand_dims(i == j, d), -1e30, exponent);
+    next.peak = maximum(sums.peak, max(exponent, other));
     scale = exp(sums.peak - next.peak);
-    exponent = exponent - expand_dims(next.peak, 1);
+    exponent = exponent - expand_dims(next.peak, other);
   }
   // Otherwise a member's own kernel is 1, so that the sum is never near 0.
   Array kernel = exp(exponent);
-  next.kernel = sums.kernel * scale + sum(kernel, 1);
-  next.pull = sums.pull * scale + sum(kernel * gap, 1);
+  next.kernel = sums.kernel * scale + sum(kernel, other);
+  next.pull = sums.pull * scale + sum(kernel * gap, other);
   return next;
 }
 
-Sums kernel_sums(Span span, const Array& x, const Array& others, const Array& h,
+Sums kernel_sums(Span span, Layout layout, const Array& x, const Array& others, const Array& h,
                  const KernelDensity& density) {
-  std::int64_t d = x.shape()[0], n = x.shape()[1];
-  Shape of_kernel = {span == Span::joint ? 1 : d, n};
+  auto extent = [&](int axis) { return x.shape()[static_cast<std::size_t>(axis)]; };
+  std::int64_t d = extent(layout.dimension()), n = extent(layout.member);
+  Shape of_kernel = layout.shape(span == Span::joint ? 1 : d, n);
   Sums none = {full(of_kernel, density.leave_one_out ? -1e29 : 0, x.dtype()),
-               zeros(of_kernel, x.dtype()), zeros({d, n}, x.dtype())};
+               zeros(of_kernel, x.dtype()), zeros(x.shape(), x.dtype())};
   std::int64_t block =
       density.block > 0 ? density.block : std::max<std::int64_t>(1, block_budget / (n * d));
-  if (block >= n) return with_block(none, span, x, others, h, Array(0), density.leave_one_out);
+  if (block >= n) {
+    return with_block(none, span, layout, x, others, h, Array(0), density.leave_one_out);
+  }
 
   // A last block that is not full is filled with members that lie too far away to be felt.
   std::int64_t blocks = (n + block - 1) / block;
-  Array filled = pad(others, far_away, {0, 0}, {0, blocks * block - n});
+  Array filled = pad(others, far_away, {0, 0}, layout.shape(0, blocks * block - n));
   auto step = [&](const Sums& sums, const Array& b) {
     Array first = b * static_cast<int>(block);
-    Array part = dynamic_slice(filled, {Array(0), first}, {d, block});
-    return std::pair(with_block(sums, span, x, part, h, first, density.leave_one_out),
+    Array part = dynamic_slice(filled, layout.at(first), layout.shape(d, block));
+    return std::pair(with_block(sums, span, layout, x, part, h, first, density.leave_one_out),
                      std::tuple<>());
   };
   return scan(step, none, arange(blocks)).first;
-}
-
-// `value` with the derivative `gradient` by `x`, member by member.
-Array with_gradient(const Array& value, const Array& gradient, const Array& x) {
-  return value + sum(gradient * (x - stop_gradient(x)), 0);
 }
 
 // The members as columns: [dimensions, members].
@@ -152,18 +171,22 @@ Array columns(const char* function, const Array& members) {
   return transpose(members);
 }
 
+// Value and gradient are computed apart, from the sums; x - stop_gradient(x) brings both together.
 Array log_density(const char* function, Span span, const Array& members,
                   const KernelDensity& density, const Array& kernels) {
   Array rows = columns(function, members);
   Array centres = stop_gradient(kernels.empty() ? rows : columns(function, kernels));
-  Array x = far_if_not_finite(stop_gradient(rows));
-  std::int64_t spanned = span == Span::joint ? x.shape()[0] : 1;
-  Array h = expand_dims(bandwidth_of_rows(centres, density.bandwidth, spanned), 1);
-  Sums sums = kernel_sums(span, x, far_if_not_finite(centres), h, density);
+  std::int64_t dimensions = rows.shape()[0];
+  Layout layout = {dimensions < rows.shape()[1] ? 1 : 0};
+  Array bandwidth =
+      bandwidth_of_rows(centres, density.bandwidth, span == Span::joint ? dimensions : 1);
+  Array x = layout.of(rows), fixed = stop_gradient(x), h = expand_dims(bandwidth, layout.member);
+  Sums sums = kernel_sums(span, layout, far_if_not_finite(fixed),
+                          far_if_not_finite(layout.of(centres)), h, density);
   Array value = log(sums.kernel) + sums.peak;
   if (span == Span::each) value = value - log(h);
   Array gradient = sums.pull / (sums.kernel * square(h));
-  return with_gradient(sum(value, 0), gradient, rows);
+  return sum(value, layout.dimension()) + sum(gradient * (x - fixed), layout.dimension());
 }
 
 }  // namespace

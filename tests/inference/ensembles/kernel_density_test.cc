@@ -293,6 +293,10 @@ TEST(LogDensity, ValuesAndGradientsAreThoseOfPlainLoops) {
   Members x = random_members(9, 3, 3);
   expect_oracle(all_cases(), x, DType::f64, 1e-11);
   expect_oracle(all_cases(), x, DType::f32, 3e-5);
+  // With more dimensions than members these lie in memory the other way round.
+  Members wide = random_members(5, 7, 3);
+  expect_oracle(all_cases(), wide, DType::f64, 1e-11);
+  expect_oracle(all_cases(2), wide, DType::f64, 1e-11);
 }
 
 // The formula of the gradient against differences of the oracle's values.
