@@ -314,8 +314,15 @@ struct Ensemble::Implementation {
   EnsembleState advance(const EnsembleState& state, const Array& iterations) const {
     Loop start = {pack(state.members), state.optimizer, state.iteration,
                   state.points,        state.loss,      state.diverged_at};
-    auto body = [&](const Array&, const Loop& s) { return step(s, state.members, state.key); };
+    // Steps are counted by the loop's own index.
+    auto body = [&](const Array& i, Loop s) {
+      s.optimizer.steps = state.optimizer.steps + i;
+      Loop next = step(s, state.members, state.key);
+      next.optimizer.steps = state.optimizer.steps;
+      return next;
+    };
     Loop end = fori_loop(Array(0), iterations, body, start);
+    end.optimizer.steps = state.optimizer.steps + maximum(iterations, 0);
     return {unpack(end.parameters, state.members),
             end.optimizer,
             end.iteration,
