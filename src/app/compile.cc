@@ -93,7 +93,7 @@ void show_target(std::ostream& out, const std::string& name) {
 
 void compile_program(std::ostream& out, const CompileRequest& request) {
   std::string text;
-  std::optional<Lowered> training;
+  std::optional<Ensemble> training;
   if (fs::exists(request.program)) {
     text = read_file(request.program);
   } else {
@@ -101,14 +101,15 @@ void compile_program(std::ostream& out, const CompileRequest& request) {
     Experiment experiment = experiment_named(request.program.string());
     RunConfig config = variant_config(experiment, request.variant);
     if (request.members) config.ensemble.members = *request.members;
-    training = Ensemble(problem_of(data_of(config)), config.ensemble).lower();
+    training.emplace(problem_of(data_of(config)), config.ensemble);
   }
   CompileOptions options;
   options.partitions = request.devices;
   options.spmd = options.shardy = request.devices > 1;
   nlohmann::json reports = nlohmann::json::object();
   for (const std::string& target : request.targets) {
-    if (training) text = training->stablehlo(platform_of(target));
+    std::string platform = platform_of(target);
+    if (training) text = training->lower(platform).stablehlo(platform);
     Executable executable = compile_for(target, text, options);
     ProgramReport report = executable.report();
     out << target << "\n" << to_string(report) << "\n";

@@ -1,4 +1,5 @@
 #include <sturnus/functional/control_flow.h>
+#include <sturnus/functional/custom.h>
 #include <sturnus/functional/doubles.h>
 #include <sturnus/functional/grad.h>
 #include <sturnus/functional/jacobian.h>
@@ -128,10 +129,69 @@ struct Ensemble::Implementation {
                       points, per_member);
   }
 
-  Array seen_of(Seen what, const Member& members, const Array& points) const {
+  // --- What the loss is made of
+  /// Values at the measured points and residuals at the others.
+  struct Outputs {
+    Array f, r;
+  };
+  Outputs outputs(const Member& members, const Array& points) const {
+    bool per_member = options.collocation.per_member;
+    return {values(members, measured_at), residuals(members, points, per_member)};
+  }
+  /// The same from one pass of the network through all points. The equation and the constraint then
+  /// get to the measured points too, where they may be singular: nothing that is differentiated
+  /// goes through them there.
+  Outputs outputs_at_once(const Member& members, const Array& points) const {
+    bool per_member = options.collocation.per_member;
+    std::size_t axis = per_member ? 1 : 0;
+    Array measured_too = measured_at;
+    if (per_member) {
+      Shape shape = measured_at.shape();
+      shape.insert(shape.begin(), options.members);
+      measured_too = broadcast_to(measured_at, shape);
+    }
+    Array all = concatenate({points, measured_too}, static_cast<int>(axis));
+    std::int64_t count = points.shape()[axis], end = all.shape()[axis];
+    auto equation_if = [this](const Member& m, const Array& point, const Array& asked) {
+      Network network = options.network;
+      auto constraint = std::exchange(network.constraint, nullptr);
+      auto gate = custom_jvp(
+          [](const Array& x) { return x; },
+          [&](const Array& x, const Array& dx) { return std::pair(x, where(asked, dx, 0.0)); });
+      Field f = [&](const Array& x) {
+        Array h = gate(network(m.network, x));
+        return constraint ? constraint(h, x) : h;
+      };
+      // One by one, since the equation takes them apart.
+      Arrays lambda;
+      for (std::int64_t i = 0; i < m.lambda.size(); i++) {
+        lambda.push_back(gate(slice(m.lambda, {i}, {i + 1})));
+      }
+      return problem.equation(f, point, lambda.empty() ? m.lambda : concatenate(lambda, 0));
+    };
+    auto at_points = vmap(equation_if, {.in_axes = {none, 0, 0}});
+    MapAxis axis_of_points = per_member ? MapAxis(0) : MapAxis(none);
+    Array r =
+        vmap(at_points, {.in_axes = {0, axis_of_points, none}})(members, all, arange(end) < count);
+    auto between = [](const Array& x, std::int64_t from, std::int64_t to) {
+      Shape start(x.shape().size(), 0), stop = x.shape();
+      start[1] = from;
+      stop[1] = to;
+      return slice(x, start, stop);
+    };
+    return {between(values(members, all, per_member), count, end), between(r, 0, count)};
+  }
+  /// Whether that is the quicker way: a GPU computes at a few points more sooner than it starts
+  /// kernels for them.
+  bool at_once_on(std::string_view platform) const {
+    return platform == "cuda" && 4 * measured_at.shape()[0] <= options.collocation.points;
+  }
+
+  /// `f` are the values at the measured points, where they are known.
+  Array seen_of(Seen what, const Member& members, const Array& points, const Array& f) const {
     switch (what) {
       case Seen::data_values:
-        return rows(values(members, measured_at));
+        return f.empty() ? rows(values(members, measured_at)) : f;
       case Seen::collocation_values:
         return rows(values(members, points, options.collocation.per_member));
       case Seen::point_values:
@@ -167,35 +227,38 @@ struct Ensemble::Implementation {
   }
   Array nothing() const { return zeros({options.members}, options.dtype); }
 
-  Arrays seen_of(const Member& members, const Array& points) const {
+  Arrays seen_of(const Member& members, const Array& points, const Array& f = {}) const {
     Arrays seen;
-    for (Seen what : options.repulsion.seen) seen.push_back(seen_of(what, members, points));
+    for (Seen what : options.repulsion.seen) seen.push_back(seen_of(what, members, points, f));
     return seen;
   }
   /// `others` is what was seen of the others, if their density stands still.
-  Array repulsion_term(const Member& members, const Array& points, const Array& iteration,
-                       const Arrays& others) const {
+  Array repulsion_term(const Member& members, const Array& points, const Array& f,
+                       const Array& iteration, const Arrays& others) const {
     const Repulsion& repulsion = options.repulsion;
     if (repulsion.seen.empty()) return nothing();
     double weight = repulsion.weight * rho();
     if (repulsion.factorization == Factorization::full) {
       weight /= std::sqrt(static_cast<double>(measured()));
     }
-    Array density = log_density(repulsion, seen_of(members, points), others);
+    Array density = log_density(repulsion, seen_of(members, points, f), others);
     if (repulsion.start <= 0) return weight * density;
     return where(iteration >= repulsion.start, Array(weight, options.dtype), 0.0) * density;
   }
 
   LossTerms loss(const Member& members, const Array& points, const Array& iteration,
                  const Arrays& others = {}) const {
-    Array f = rows(values(members, measured_at));
-    Array r = rows(residuals(members, points, options.collocation.per_member));
+    return loss(members, points, outputs(members, points), iteration, others);
+  }
+  LossTerms loss(const Member& members, const Array& points, const Outputs& outputs,
+                 const Array& iteration, const Arrays& others = {}) const {
+    Array f = rows(outputs.f), r = rows(outputs.r);
     LossTerms terms;
     terms.data = sum(square(f - measured_values), 1) / static_cast<double>(measured());
     terms.residual = options.residual_weight.at(iteration, options.dtype) * sum(square(r), 1) /
                      static_cast<double>(options.collocation.points);
     terms.prior = prior_term(members);
-    terms.repulsion = repulsion_term(members, points, iteration, others);
+    terms.repulsion = repulsion_term(members, points, f, iteration, others);
     return terms;
   }
 
@@ -291,12 +354,13 @@ struct Ensemble::Implementation {
     return cond(due, draw, [&] { return s.points; });
   }
 
-  Loop step(const Loop& s, const Member& like, const Key& key) const {
+  Loop step(const Loop& s, const Member& like, const Key& key, bool at_once) const {
     Member members = unpack(s.parameters, like);
     Loop next;
     next.points = stop_gradient(points_now(s, members, key));
     auto objective = [&](const Member& m) {
-      LossTerms terms = loss(m, next.points, s.iteration);
+      Outputs at = at_once ? outputs_at_once(m, next.points) : outputs(m, next.points);
+      LossTerms terms = loss(m, next.points, at, s.iteration);
       return std::pair(sum(total(terms)), terms);
     };
     auto [value, gradient] = value_and_grad(objective)(members);
@@ -311,13 +375,13 @@ struct Ensemble::Implementation {
     return next;
   }
 
-  EnsembleState advance(const EnsembleState& state, const Array& iterations) const {
+  EnsembleState advance(const EnsembleState& state, const Array& iterations, bool at_once) const {
     Loop start = {pack(state.members), state.optimizer, state.iteration,
                   state.points,        state.loss,      state.diverged_at};
     // Steps are counted by the loop's own index.
     auto body = [&](const Array& i, Loop s) {
       s.optimizer.steps = state.optimizer.steps + i;
-      Loop next = step(s, state.members, state.key);
+      Loop next = step(s, state.members, state.key, at_once);
       next.optimizer.steps = state.optimizer.steps;
       return next;
     };
@@ -413,10 +477,11 @@ struct Ensemble::Implementation {
   }
 
   // --- Compiled, once each
-  auto training_program() const {
+  auto training_program(std::string_view platform) const {
+    bool at_once = at_once_on(platform);
     std::vector<int> donate;
     if (options.devices == 1) donate = {0};  // among several a state is cut into parts first
-    return jit([this](const EnsembleState& s, const Array& n) { return advance(s, n); },
+    return jit([=, this](const EnsembleState& s, const Array& n) { return advance(s, n, at_once); },
                {.donate = donate, .device = options.device});
   }
   std::function<EnsembleState()> init_program =
@@ -472,9 +537,9 @@ LossTerms Ensemble::loss(const EnsembleState& state) const {
   return implementation_->loss_program(state);
 }
 
-Lowered Ensemble::lower() const {
+Lowered Ensemble::lower(std::string_view platform) const {
   const Implementation& self = *implementation_;
-  return self.training_program().lower(eval_shape([&] { return self.init(); }), Array(1));
+  return self.training_program(platform).lower(eval_shape([&] { return self.init(); }), Array(1));
 }
 
 Ensemble::CompileTime Ensemble::compile() const {
@@ -483,7 +548,8 @@ Ensemble::CompileTime Ensemble::compile() const {
     // Not the executable's own time: an equal program may have been compiled before.
     auto start = std::chrono::steady_clock::now();
     EnsembleState like = eval_shape([&] { return self.init(); });
-    Lowered lowered = self.training_program().lower(like, Array(1));
+    std::string platform = self.devices().front().owner().platform_name();
+    Lowered lowered = self.training_program(platform).lower(like, Array(1));
     auto between = std::chrono::steady_clock::now();
     if (self.options.devices == 1) {
       self.program = Compiled<EnsembleState, std::tuple<EnsembleState, Array>>(

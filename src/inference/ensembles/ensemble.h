@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace sturnus {
@@ -101,8 +102,9 @@ class Ensemble {
   /// The loss at a state, and the residual of every member at its points.
   LossTerms loss(const EnsembleState& state) const;
 
-  /// The whole training as one program: (state, iterations) -> state.
-  Lowered lower() const;
+  /// The whole training as one program: (state, iterations) -> state. `platform` is what it is
+  /// for: "cpu", "cuda", "tpu". On others it gives the same, but perhaps not as fast.
+  Lowered lower(std::string_view platform = "cpu") const;
   /// Compiles that program now, rather than at the first advance; seconds that tracing and XLA
   /// took.
   struct CompileTime {

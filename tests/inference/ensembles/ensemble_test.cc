@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sturnus/functional/grad.h>
 #include <sturnus/functional/tree.h>
 #include <sturnus/inference/ensembles/ensemble.h>
 #include <sturnus/inference/ensembles/published.h>
@@ -500,6 +501,61 @@ TEST(Ensemble, AdvancesByOneExecutionOfOneProgram) {
   EXPECT_EQ(state.iteration.item<std::int32_t>(), 1011);
   EXPECT_GT(traffic.to_host, 0);  // the count counts
   EXPECT_THAT(ensemble.lower().stablehlo(), HasSubstr("stablehlo.while"));
+}
+
+// --------------------------------------------------------------------------------------- GPUs
+
+// The state after so many iterations by the program that is for a platform, run on the CPU.
+EnsembleState advance_as_on(std::string_view platform, const Ensemble& ensemble, int iterations) {
+  EnsembleState state = ensemble.init();
+  Arrays arguments = tree_leaves(state);
+  arguments.push_back(Array(iterations));
+  return internal::with_leaves(state, ensemble.lower(platform).compile().run(arguments));
+}
+
+void expect_near(const EnsembleState& found, const EnsembleState& expected) {
+  Arrays leaves = tree_leaves(expected);
+  std::size_t i = 0;
+  for_each_leaf_with_path(found, [&](const std::string& path, const Array& leaf) {
+    Doubles a = doubles(leaf), b = doubles(leaves[i++]);
+    ASSERT_EQ(a.size(), b.size()) << path;
+    for (std::size_t k = 0; k < a.size(); k++) {
+      EXPECT_NEAR(a[k], b[k], 1e-9 * (1 + std::abs(b[k]))) << path << " " << k;
+    }
+  });
+}
+
+TEST(Ensemble, TheProgramForGpusIsTheSameTraining) {
+  for (Experiment experiment :
+       {Experiment::oscillator, Experiment::lotka_volterra, Experiment::advection}) {
+    EnsembleOptions options = small_options(experiment, "full");
+    options.repulsion.start = 0;
+    options.dtype = DType::f64;
+    options.collocation.points = 256;
+    Ensemble ensemble(published_problem(experiment), options);
+    EXPECT_NE(ensemble.lower("cuda").graph(), ensemble.lower("cpu").graph());
+    expect_near(advance_as_on("cuda", ensemble, 5), ensemble.advance(ensemble.init(), 5));
+  }
+}
+
+// One pass through all points brings the equation to measured points where it is singular, and the
+// constraint to where it has no slope: neither may reach a gradient.
+TEST(Ensemble, TheProgramForGpusIsNotDisturbedBySingularitiesAtMeasuredPoints) {
+  Problem problem = published_problem(Experiment::exponential);
+  ASSERT_EQ(problem.data.x.front(), 0);
+  problem.equation = [](const Field& f, const Array& t, const Array& lambda) {
+    return grad(f)(t) / t - lambda(0) * f(t) / t;
+  };
+  EnsembleOptions options = small_options(Experiment::exponential, "full");
+  options.dtype = DType::f64;
+  options.network.constraint = [](const Array& value, const Array& t) {
+    return 1.0 + sqrt(t) * value;
+  };
+  options.collocation = {.kind = Kind::uniform, .points = 64};
+  Ensemble ensemble(problem, options);
+  EnsembleState expected = ensemble.advance(ensemble.init(), 5);
+  EXPECT_TRUE(is_finite(expected.members.lambda));
+  expect_near(advance_as_on("cuda", ensemble, 5), expected);
 }
 
 // ---------------------------------------------------------------------------- several devices
