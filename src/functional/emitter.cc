@@ -166,8 +166,13 @@ void Emitter::host_call(std::string_view callback, std::string_view parameter,
 }
 
 void Emitter::host_call(const Node& node, std::string_view callback, std::string_view parameter) {
-  line(node, "custom_call",
-       host_call_attributes(callback, parameter, types_of(node.inputs), node.types, false));
+  host_call(node, callback, parameter, names_of(node.inputs), types_of(node.inputs));
+}
+
+void Emitter::host_call(const Node& node, std::string_view callback, std::string_view parameter,
+                        const std::vector<std::string>& operands, const ArrayTypes& operand_types) {
+  line(node, "custom_call", operands, operand_types, "",
+       host_call_attributes(callback, parameter, operand_types, node.types, false));
 }
 
 void Emitter::line(const Node& node, std::string_view hlo, const std::vector<std::string>& operands,

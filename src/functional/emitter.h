@@ -41,6 +41,9 @@ class Emitter {
   /// The results of `node` are what a function of the host makes of its inputs; the function has no
   /// other effect.
   void host_call(const Node& node, std::string_view callback, std::string_view parameter);
+  /// The same with other operands than the node's inputs, by their names.
+  void host_call(const Node& node, std::string_view callback, std::string_view parameter,
+                 const std::vector<std::string>& operands, const ArrayTypes& operand_types);
   /// A region whose arguments are `parameters` and that returns `outputs`.
   std::string region(const Arrays& parameters, const Arrays& outputs);
   /// A region without arguments that returns `outputs`, and sees everything printed before it.

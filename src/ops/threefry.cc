@@ -3,9 +3,12 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/runtime/host_random.h>
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include "src/ops/elementwise.h"
+#include "src/ops/structural.h"
 
 namespace sturnus::internal {
 namespace {
@@ -36,9 +39,7 @@ struct Threefry {
   void lower(Emitter& emitter, const Node& node) const {
     // Many are better fused with what is made of them.
     constexpr std::int64_t few = 65536;
-    if (emitter.calls_host() && node.types[0].size() <= few) {
-      return emitter.host_call(node, host_threefry_name, "");
-    }
+    if (emitter.calls_host() && node.types[0].size() <= few) return call_host(emitter, node);
     static constexpr std::array<int, 8> rotations = {13, 15, 26, 6, 17, 29, 16, 24};
     const Arrays& x = node.inputs;
     Array both = x[0] ^ x[1];
@@ -54,6 +55,31 @@ struct Threefry {
       b = b + (keys[(i + 1) % 3] + static_cast<int>(i));
     }
     emitter.expand(node, {a, b});
+  }
+
+  // Words that are repeated are given to the host once.
+  static void call_host(Emitter& emitter, const Node& node) {
+    std::vector<std::string> operands;
+    ArrayTypes types;
+    std::vector<std::int64_t> repeats;
+    for (const Array& x : node.inputs) {
+      auto* spread = as<Broadcast>(x);
+      Array from = spread != nullptr ? x.node()->inputs[0] : x;
+      std::int64_t outside = x.rank() - from.rank();
+      bool first = spread != nullptr && spread->axes == iota_axes(from.rank());
+      bool last = spread != nullptr && spread->axes == iota_axes(from.rank(), outside);
+      if (auto number = splat(x)) {
+        types.push_back({x.dtype(), {}});
+        operands.push_back(emitter.constant(mlir_number(*number, x.dtype()), types.back()));
+        repeats.push_back(x.size());
+        continue;
+      }
+      if (!first && !last) from = x;
+      operands.push_back(emitter.name_of(from));
+      types.push_back(from.type());
+      repeats.push_back(first ? x.size() / std::max<std::int64_t>(from.size(), 1) : 1);
+    }
+    emitter.host_call(node, host_threefry_name, host_threefry_parameter(repeats), operands, types);
   }
 };
 

@@ -1,8 +1,7 @@
 #include <sturnus/runtime/host_order.h>
 #include <sturnus/runtime/order_kernels.h>
 
-#include <charconv>
-
+#include "src/runtime/number_list.h"
 #include "src/runtime/threads.h"
 
 namespace sturnus::internal {
@@ -50,17 +49,11 @@ void pair_order_statistics(const HostCall& call) {
 }  // namespace
 
 std::string host_order_parameter(const std::vector<std::int64_t>& ranks) {
-  std::string text;
-  for (std::int64_t rank : ranks) text += std::to_string(rank) + " ";
-  return text;
+  return numbers_text(ranks);
 }
 
 void host_order_callback(const HostCall& call) {
-  std::vector<std::int64_t> ranks;
-  const char *at = call.parameter.data(), *end = at + call.parameter.size();
-  while (at < end) {
-    at = std::from_chars(at, end, ranks.emplace_back()).ptr + 1;  // and the space
-  }
+  std::vector<std::int64_t> ranks = numbers_of(call.parameter);
   if (call.results[0].type.dtype == DType::f64) {
     order_statistics<double>(call, ranks);
   } else {

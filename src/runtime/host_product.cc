@@ -1,8 +1,8 @@
 #include <sturnus/runtime/host_product.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "src/runtime/number_list.h"
 #include "src/runtime/threads.h"
 
 namespace sturnus::internal {
@@ -28,20 +28,11 @@ template void host_product(const Threads*, ProductLayout, const ProductExtents&,
                            const double*, double*);
 
 std::string host_product_parameter(ProductLayout layout, const ProductExtents& extents) {
-  std::string text = std::to_string(static_cast<int>(layout));
-  for (std::int64_t extent : {extents.batch, extents.m, extents.k, extents.n}) {
-    text += " " + std::to_string(extent);
-  }
-  return text;
+  return numbers_text({static_cast<int>(layout), extents.batch, extents.m, extents.k, extents.n});
 }
 
 void host_product_callback(const HostCall& call) {
-  std::int64_t numbers[5] = {};
-  const char* at = call.parameter.data();
-  const char* end = at + call.parameter.size();
-  for (std::int64_t& number : numbers) {
-    at = std::from_chars(at, end, number).ptr + 1;  // and the space
-  }
+  std::vector<std::int64_t> numbers = numbers_of(call.parameter);
   auto layout = static_cast<ProductLayout>(numbers[0]);
   ProductExtents extents{numbers[1], numbers[2], numbers[3], numbers[4]};
   auto multiply = [&]<class Real>(Real) {

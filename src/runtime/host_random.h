@@ -5,14 +5,20 @@
 
 #include <sturnus/runtime/host_callback.h>
 
+#include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace sturnus::internal {
 
 /// The name under which every process has it among its host callbacks.
 inline constexpr std::string_view host_threefry_name = "threefry";
 
-/// Two words of keys and two of counters as arguments, two words as results: u32 of one shape.
+/// Two words of keys and two of counters as arguments, two words as results, all u32. Arguments may
+/// have fewer elements than the results: each stands for `repeats` neighbours, and when all are
+/// used up they begin again. The parameter has the repeats of the four arguments.
+std::string host_threefry_parameter(const std::vector<std::int64_t>& repeats);
 void host_threefry_callback(const HostCall& call);
 
 }  // namespace sturnus::internal

@@ -49,7 +49,7 @@ class TestThreads final : public Threads {
 void expect_each_once(const Threads* threads, std::int64_t count, std::int64_t grain) {
   std::vector<std::atomic<int>> seen(static_cast<std::size_t>(count));
   in_parallel(threads, count, grain, [&](std::int64_t first, std::int64_t last) {
-    if (count >= grain) EXPECT_GE(last - first, std::min(grain, count));
+    EXPECT_GE(last - first, std::min(grain, count));
     for (std::int64_t i = first; i < last; i++) seen[static_cast<std::size_t>(i)]++;
   });
   for (const auto& times : seen) EXPECT_EQ(times, 1);
