@@ -73,7 +73,7 @@ struct Product {
   const Real* left;
   std::int64_t left_row, left_column;  // strides
   const Real* right;
-  std::int64_t right_row;
+  std::int64_t right_row, right_first;  // stride, and the column that stands first
   Real* result;
   Prefetch* soon;
 };
@@ -91,7 +91,7 @@ template <class Real, int width, int height, int vectors>
 #pragma GCC unroll 16
     for (int v = 0; v < vectors; v++) sums[h][v] = V{};
   }
-  const Real *left = p.left + i * p.left_row, *right = p.right + j;
+  const Real *left = p.left + i * p.left_row, *right = p.right + (j - p.right_first);
   for (std::int64_t k = 0; k < p.k; k++, left += p.left_column, right += p.right_row) {
     V row[vectors];
 #pragma GCC unroll 16
@@ -271,8 +271,9 @@ template <class Real, int width, int vectors>
   scratch.resize(static_cast<std::size_t>(p.k * vectors * width));
   copy_columns<Real, width, vectors>(p, right == Right::transposed, j, scratch.data());
   Product<Real> strip = p;
-  strip.right = scratch.data() - j;
+  strip.right = scratch.data();
   strip.right_row = vectors * width;
+  strip.right_first = j;
   outer_columns<Real, width, vectors>(strip, j);
 }
 
@@ -334,6 +335,7 @@ template <class Real, int bytes>
                     mk ? 1 : e.m,
                     right + b * e.k * e.n,
                     kn ? e.n : 1,
+                    0,
                     result + b * e.m * e.n,
                     &soon};
     if (inner) {

@@ -83,6 +83,19 @@ TEST(HostProduct, EqualsPlainSumsForAllExtentsAndLayouts) {
   }
 }
 
+// Many rows have the right operand copied by strips, which are narrower for long sums; and what is
+// beyond a cache is fetched ahead.
+TEST(HostProduct, EqualsPlainSumsForLargeMatrices) {
+  const ProductExtents large[] = {
+      {2, 48, 64, 96}, {2, 49, 300, 40}, {1, 100, 129, 17}, {30, 50, 65, 130}};
+  for (ProductLayout layout : layouts) {
+    for (const ProductExtents& extents : large) {
+      Operands<float>(layout, extents).check();
+      Operands<double>(layout, extents).check();
+    }
+  }
+}
+
 // One NaN or infinity reaches its row or column, and nothing else.
 TEST(HostProduct, KeepsInfinitiesAndNaNsWhereTheyBelong) {
   float infinity = std::numeric_limits<float>::infinity(), nan = std::nanf("");
