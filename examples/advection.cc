@@ -27,7 +27,7 @@ int main() {
        .residual_weight = 0.5,
        .repulsion = published_repulsion("lambda")});
   EnsembleState state = ensemble.advance(ensemble.init(), 3000);
-  Array speed = state.members.lambda;
+  Array speed = ensemble.lambda(state);
   std::cout << "speed " << mean(speed) << " +- " << stddev(speed) << ", truth 0.2\n"
             << "data term " << mean(state.loss.data) << "\n";
   return mean(state.loss.data).item<float>() < 0.3f ? 0 : 1;

@@ -41,13 +41,13 @@ int main() {
   EnsembleState state = ensemble.init();
   TrainingLog log;
   train(ensemble, state, log, {.iterations = 5000, .chunk = 1000},
-        [](const EnsembleState& s, const TrainingLog& so_far) {
+        [&](const EnsembleState& s, const TrainingLog& so_far) {
           const TrainingRecord& now = so_far.records.back();
           std::cout << now.iteration << "  data " << now.data << "  residual " << now.residual
-                    << "  omega, zeta " << mean(s.members.lambda, 0) << "\n";
+                    << "  omega, zeta " << mean(ensemble.lambda(s), 0) << "\n";
           return true;
         });
-  Array lambda = state.members.lambda;
+  Array lambda = ensemble.lambda(state);
   std::cout << "omega, zeta  " << mean(lambda, 0) << " +- " << stddev(lambda, 0)
             << "   truth 1, 0.1\n";
   return abs(mean(lambda, 0)[0] - 1.0).item<float>() < 0.15f ? 0 : 1;

@@ -17,7 +17,7 @@ int main() {
   Ensemble ensemble(problem_of(data), training.options);
   EnsembleState state = ensemble.advance(ensemble.init(), 4000);
 
-  Array lambda = state.members.lambda;
+  Array lambda = ensemble.lambda(state);
   ExactPosterior exact = *exact_posterior_of(data);
   std::cout << "ensemble  lambda = " << mean(lambda) << " +- " << stddev(lambda) << "\n"
             << "exact     lambda = " << exact.mean(1) << " +- " << exact.sd(1) << "\n";

@@ -31,8 +31,8 @@ int main() {
 
   LossTerms loss = ensemble.loss(state);
   std::cout << "data term " << mean(loss.data) << ", residual " << mean(loss.residual) << "\n"
-            << "alpha, beta, gamma, delta  " << mean(state.members.lambda, 0) << " +- "
-            << stddev(state.members.lambda, 0) << "\n"
+            << "alpha, beta, gamma, delta  " << mean(ensemble.lambda(state), 0) << " +- "
+            << stddev(ensemble.lambda(state), 0) << "\n"
             << "truth 1.5, 1, 3, 1, found by 15000 iterations of 25 members\n";
   // The noise has variance 1: a fit misses the data by about that much.
   return mean(loss.data).item<float>() < 6.0f ? 0 : 1;

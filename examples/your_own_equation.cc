@@ -34,7 +34,7 @@ int main() {
                              .repulsion = published_repulsion("factorized")});
   EnsembleState state = ensemble.advance(ensemble.init(), 4000);
 
-  Array lambda = state.members.lambda;
+  Array lambda = ensemble.lambda(state);
   std::cout << "k, room   " << mean(lambda, 0) << " +- " << stddev(lambda, 0) << "\n";
   Array t = array({0, 2, 4, 6}), f = ensemble.predict(state, t);
   std::cout << "at " << t << "\n    " << mean(f, 0) << "\n +- " << stddev(f, 0) << "\n";

@@ -49,7 +49,7 @@ Predictions surviving_predictions(const Ensemble& ensemble, const EnsembleState&
     throw Error("run: all members diverged. Lower the learning rate, or clip gradients");
   }
   auto predict = [&](const Array& points) { return ensemble.predict(state, points); };
-  return predictions_of(data, predict, state.members.lambda, members);
+  return predictions_of(data, predict, ensemble.lambda(state), members);
 }
 
 json to_json(const MeanSd& value) { return {{"mean", value.mean}, {"sd", value.sd}}; }

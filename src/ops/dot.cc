@@ -202,7 +202,7 @@ bool in_order(const Axes& batch, const Axes& first, const Axes& second) {
 // The call of the host's product that the dot is, if it is one: real matrices behind common leading
 // axes, each so small that it stays in the cache, but all together no trifle. One product of some
 // size is XLA's, which spreads it over the cores.
-std::optional<std::string> as_host_product(const Dot& dot, const Array& left, const Array& right) {
+std::optional<HostProduct> as_host_product(const Dot& dot, const Array& left, const Array& right) {
   if (left.dtype() != DType::f32 && left.dtype() != DType::f64) return {};
   Axes lf = dot.left_free(left), rf = dot.right_free(right);
   bool mk = in_order(dot.left_batch, lf, dot.left_sum);
@@ -216,10 +216,27 @@ std::optional<std::string> as_host_product(const Dot& dot, const Array& left, co
   std::int64_t work = extents.batch * extents.m * extents.k * extents.n;
   bool small = extents.m * extents.k <= cached && extents.k * extents.n <= cached;
   if (work <= few_elements || work > (extents.batch == 1 ? alone : many) || !small) return {};
-  if (mk && kn) return host_product_parameter(ProductLayout::mk_kn, extents);
-  if (km && kn) return host_product_parameter(ProductLayout::km_kn, extents);
-  if (mk && nk) return host_product_parameter(ProductLayout::mk_nk, extents);
+  if (mk && kn) return HostProduct{ProductLayout::mk_kn, extents};
+  if (km && kn) return HostProduct{ProductLayout::km_kn, extents};
+  if (mk && nk) return HostProduct{ProductLayout::mk_nk, extents};
   return {};
+}
+
+// A matrix's columns need not be copied for the call: its rows are the batch.
+void call_host_product(Emitter& emitter, const Node& node, HostProduct product) {
+  Arrays operands = node.inputs;
+  auto in_place = [&](Array& operand, std::int64_t& step, std::int64_t& first) {
+    std::optional<Columns> columns = as_columns(operand);
+    if (!columns || columns->matrix.shape()[0] != product.extents.batch) return;
+    step = columns->matrix.shape()[1];
+    first = columns->first;
+    operand = columns->matrix;
+  };
+  in_place(operands[0], product.extents.left_step, product.left_first);
+  in_place(operands[1], product.extents.right_step, product.right_first);
+  emitter.host_call(node, host_product_name, host_product_parameter(product),
+                    {emitter.name_of(operands[0]), emitter.name_of(operands[1])},
+                    {operands[0].type(), operands[1].type()});
 }
 
 // The axes of the terms of a product: [batch, left free, right free, sum].
@@ -317,8 +334,8 @@ void Dot::lower(Emitter& emitter, const Node& node) const {
     return emitter.expand(node, {as_sum(all, order, left, right)});
   }
   if (emitter.on_host()) {
-    if (auto parameter = as_host_product(*this, left, right)) {
-      return emitter.host_call(node, host_product_name, *parameter);
+    if (auto product = as_host_product(*this, left, right)) {
+      return call_host_product(emitter, node, *product);
     }
   }
   auto is_small = [](const Array& x, const Array& other) { return 2 * x.size() <= other.size(); };

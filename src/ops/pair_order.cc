@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "src/ops/elementwise.h"
+#include "src/ops/structural.h"
 
 namespace sturnus {
 namespace internal {
@@ -22,21 +23,25 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::int64_t pairs_of(std::int64_t n) { return n * (n - 1) / 2; }
 
+// The derivative of the distance y: all pairs at that distance share it.
+Array change_of_distance(const Array& x, const Array& y, const Array& dx) {
+  auto gaps = [](const Array& a) { return expand_dims(a, -1) - expand_dims(a, -2); };
+  Array gap = gaps(x);
+  std::int64_t n = x.shape().back();
+  Array once = expand_dims(arange(n), 1) < expand_dims(arange(n), 0);
+  Array chosen = once & (abs(gap) == expand_dims(expand_dims(y, -1), -1));
+  Axes last = {gap.rank() - 2, gap.rank() - 1};
+  Array weight = converted(chosen, y.dtype());
+  return sum_over(weight * sign(gap) * gaps(dx), last) / maximum(sum_over(weight, last), 1.0);
+}
+
 // Inputs: the elements, and the rank for each row along the last axis.
 struct PairOrderStatistic {
   static constexpr std::string_view name = "pair_order_statistic";
 
   ArrayType infer(const Arrays& x) const { return {x[0].dtype(), x[1].shape()}; }
-  // Pairs at the chosen distance share the derivative.
   Array jvp(const Arrays& x, const Array& y, const Arrays& dx) const {
-    auto gaps = [](const Array& a) { return expand_dims(a, -1) - expand_dims(a, -2); };
-    Array gap = gaps(x[0]);
-    std::int64_t n = x[0].shape().back();
-    Array once = expand_dims(arange(n), 1) < expand_dims(arange(n), 0);
-    Array chosen = once & (abs(gap) == expand_dims(expand_dims(y, -1), -1));
-    Axes last = {gap.rank() - 2, gap.rank() - 1};
-    Array weight = converted(chosen, y.dtype());
-    return sum_over(weight * sign(gap) * gaps(dx[0]), last) / sum_over(weight, last);
+    return change_of_distance(x[0], y, dx[0]);
   }
   Array batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
     return make(*this,
@@ -108,6 +113,41 @@ Array PairOrderStatistic::by_counting(const Array& elements, const Array& rank) 
   return converted(where(rank < pairs, distance, infinity), elements.dtype());
 }
 
+struct PairMedianOp {
+  static constexpr std::string_view name = "pair_median";
+
+  ArrayTypes infer(const Arrays& x) const {
+    Shape rows(x[0].shape().begin(), x[0].shape().end() - 1);
+    return {{x[0].dtype(), rows}, {DType::i32, rows}};
+  }
+  Arrays jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const {
+    return {change_of_distance(x[0], y[0], dx[0]), Array()};
+  }
+  Arrays batch(const Arrays& x, const Mask&, std::int64_t) const { return make_all(*this, x); }
+  void lower(Emitter& emitter, const Node& node) const {
+    const Array& x = node.inputs[0];
+    std::int64_t n = x.shape().back();
+    bool real = x.dtype() == DType::f32 || x.dtype() == DType::f64;
+    if (!real || !emitter.calls_host()) return emitter.expand(node, by_rank(x));
+    // Columns need not become rows first.
+    auto* turned = as<Permute>(x);
+    Axes first_last = joined(iota_axes(x.rank() - 1, 1), {0});
+    bool columns = turned != nullptr && turned->permutation == first_last;
+    const Array& from = columns ? x.node()->inputs[0] : x;
+    std::int64_t stride = columns ? x.size() / n : 1;
+    emitter.host_call(node, host_pair_median_name, host_pair_median_parameter(n, stride),
+                      {emitter.name_of(from)}, {from.type()});
+  }
+
+  static Arrays by_rank(const Array& x) {
+    Array count = sum(convert(is_finite(x), DType::i32), -1);
+    // In i32 up to 65,000 elements.
+    Array pairs = shift_right(count, 1) * ((count - 1) | 1);
+    Array rank = shift_right_arithmetic(pairs - 1, 1);
+    return {where(rank >= 0, pair_order_statistic(x, rank), 0.0), count};
+  }
+};
+
 }  // namespace
 }  // namespace internal
 
@@ -126,6 +166,19 @@ Array pair_order_statistic(Operand operand, const Array& k) {
   }
   Array ranks = clamp(convert(k, DType::i32), 0, internal::pairs_of(n) - 1);
   return internal::make(internal::PairOrderStatistic{}, {x, ranks});
+}
+
+PairMedian pair_median(Operand operand) {
+  internal::Blame blame(operand.where);
+  Array x = internal::to_floating(operand);
+  internal::require_real("pair_median", x.type());
+  internal::checked_axis("pair_median", x.type(), -1);
+  if (x.shape().back() < 2) {
+    throw ShapeError(internal::message("pair_median", "the elements are " + x.type().str(),
+                                       "Give rows of at least 2"));
+  }
+  Arrays result = internal::make_all(internal::PairMedianOp{}, {x});
+  return {result[0], result[1]};
 }
 
 }  // namespace sturnus

@@ -11,4 +11,12 @@ namespace sturnus {
 /// many. Throws ShapeError for another shape, or when there are fewer than 2 elements.
 Array pair_order_statistic(Operand x, const Array& k);
 
+/// The lower median of |x_i - x_j| among all pairs of finite elements along the last axis, which
+/// disappears; 0 where there are fewer than 2. And i32, how many elements are finite.
+struct PairMedian {
+  Array distance, count;
+};
+/// Throws ShapeError when there are fewer than 2 elements.
+PairMedian pair_median(Operand x);
+
 }  // namespace sturnus

@@ -5,9 +5,11 @@
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/transcendental.h>
+#include <sturnus/runtime/host_sum.h>
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "src/ops/associative.h"
 #include "src/ops/elementwise.h"
@@ -35,6 +37,27 @@ Array added_up(const Array& x, Axes axes) {
     total = sum;
   }
   return total;
+}
+
+// The call of the host's sum that this is, if it is one: over neighbouring axes, and XLA would not
+// do it on the way, without a kernel of its own.
+std::optional<SumExtents> as_host_sum(const Array& x, Axes axes, bool many_rows) {
+  constexpr std::int64_t terms_on_the_way = 32;
+  std::sort(axes.begin(), axes.end());
+  SumExtents extents{1, 1, 1};
+  for (std::int64_t axis = 0; axis < x.rank(); axis++) {
+    std::int64_t extent = x.shape()[static_cast<std::size_t>(axis)];
+    if (contains(axes, axis)) {
+      extents.terms *= extent;
+    } else {
+      (axis < axes.front() ? extents.outer : extents.inner) *= extent;
+    }
+  }
+  bool neighbours = axes.back() - axes.front() + 1 == std::ssize(axes);
+  bool real = x.dtype() == DType::f32 || x.dtype() == DType::f64;
+  bool alone = many_rows || extents.terms > terms_on_the_way;
+  if (!real || !neighbours || !alone || x.size() == 0) return {};
+  return extents;
 }
 
 }  // namespace
@@ -85,7 +108,11 @@ struct Sum {
   void lower(Emitter& emitter, const Node& node) const {
     const Array& x = node.inputs[0];
     bool rows = axes == Axes{x.rank() - 1} && x.rank() > 1;
-    if (rows && x.size() > few_elements && is_floating(x.dtype()) && emitter.platform() == "cpu") {
+    bool many_rows = rows && x.size() > few_elements;
+    if (auto extents = as_host_sum(x, axes, many_rows); extents && emitter.calls_host()) {
+      return emitter.host_call(node, host_sum_name, host_sum_parameter(*extents));
+    }
+    if (many_rows && is_floating(x.dtype()) && emitter.platform() == "cpu") {
       // XLA's CPU compiler adds up a row one by one, but a product with ones it vectorises. Sums of
       // few elements it does on the way, without a kernel of their own.
       Array ones = ones_of({x.dtype(), {x.shape().back()}});

@@ -196,6 +196,17 @@ struct Reverse {
 };
 
 }  // namespace
+
+std::optional<Columns> as_columns(const Array& x) {
+  const Array& part = as<Reshape>(x) != nullptr ? x.node()->inputs[0] : x;
+  auto* cut = as<Slice>(part);
+  if (cut == nullptr || part.rank() != 2) return {};
+  const Array& matrix = part.node()->inputs[0];
+  bool all_rows = cut->start[0] == 0 && cut->stop[0] == matrix.shape()[0];
+  if (!all_rows || cut->step != Axes{1, 1}) return {};
+  return Columns{matrix, cut->start[1]};
+}
+
 }  // namespace internal
 
 using internal::Axes;

@@ -1,14 +1,17 @@
 #include <sturnus/functional/evaluate.h>
+#include <sturnus/functional/vmap.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/sobol.h>
+#include <sturnus/runtime/host_random.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
 
+#include "src/ops/random_words.h"
 #include "src/ops/sobol_directions.h"
 #include "src/ops/structural.h"
 
@@ -92,6 +95,49 @@ Array with_random_lower_bits(const Array& directions, const Key& key) {
   return combined(expand_dims(directions, 1), flips, 1);
 }
 
+// Points as numbers in [0, 1). Of what does not fit into the mantissa the rest is cut off: no
+// number is rounded up to 1.
+Array points(std::int64_t first, std::int64_t count, const Array& directions, const Array& shift,
+             DType dtype) {
+  Array index =
+      iota({count, 1, 1}, 0, DType::u32) + full(static_cast<double>(first), {DType::u32, {}});
+  Array gray = index ^ shift_right(index, 1);
+  Array x = shift ^ combined(gray, expand_dims(directions, 0), 1);
+  int mantissa = dtype == DType::f64 ? word : dtype == DType::f32 ? 24 : 8;
+  return convert(shift_right(x, word - mantissa), dtype) * std::ldexp(1.0, -mantissa);
+}
+
+// Inputs: keys, u32[..., 2], and directions, u32[directions, dimensions].
+struct ScrambledSobol {
+  static constexpr std::string_view name = "scrambled_sobol";
+  std::int64_t first, count;
+  DType dtype;
+  ArrayType infer(const Arrays& x) const {
+    Shape shape(x[0].shape().begin(), x[0].shape().end() - 1);
+    shape.push_back(count);
+    shape.push_back(x[1].shape()[1]);
+    return {dtype, shape};
+  }
+  Array jvp(const Arrays&, const Array&, const Arrays&) const { return {}; }
+  Array batch(const Arrays& x, const Mask&, std::int64_t) const { return make(*this, x); }
+  void lower(Emitter& emitter, const Node& node) const {
+    bool real = dtype == DType::f32 || dtype == DType::f64;
+    if (real && emitter.calls_host()) {
+      return emitter.host_call(node, host_sobol_name, host_sobol_parameter(first));
+    }
+    const Array& directions = node.inputs[1];
+    auto draw = [&](const Array& data) {
+      auto [for_bits, for_shift] = split(Key{data});
+      return points(first, count, with_random_lower_bits(directions, for_bits),
+                    bits(for_shift, {directions.shape()[1]}), dtype);
+    };
+    const Array& keys = node.inputs[0];
+    if (keys.rank() == 1) return emitter.expand(node, {draw(keys)});
+    Array all = sturnus::vmap(draw)(reshape_to(keys, {keys.size() / 2, 2}));
+    emitter.expand(node, {reshape_to(all, node.types[0].shape)});
+  }
+};
+
 Array points(std::int64_t count, std::int64_t dimensions, const SobolOptions& options,
              const Key* key) {
   ArrayType type{options.dtype, checked_shape("sobol", {count, dimensions})};
@@ -111,19 +157,11 @@ Array points(std::int64_t count, std::int64_t dimensions, const SobolOptions& op
   }
   int used = std::min(word, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(end))));
   Array directions = first_directions(used, dimensions);
-  Array shift = zeros({dimensions}, DType::u32);
-  if (key != nullptr) {
-    auto [for_bits, for_shift] = split(*key);
-    directions = with_random_lower_bits(directions, for_bits);
-    shift = bits(for_shift, {dimensions});
+  if (key == nullptr) {
+    return points(options.first, count, directions, zeros({dimensions}, DType::u32), options.dtype);
   }
-  Array index = iota({count, 1, 1}, 0, DType::u32) +
-                full(static_cast<double>(options.first), {DType::u32, {}});
-  Array gray = index ^ shift_right(index, 1);
-  Array x = shift ^ combined(gray, expand_dims(directions, 0), 1);
-  // Of what does not fit into the mantissa the rest is cut off: no number is rounded up to 1.
-  int mantissa = options.dtype == DType::f64 ? word : options.dtype == DType::f32 ? 24 : 8;
-  return convert(shift_right(x, word - mantissa), options.dtype) * std::ldexp(1.0, -mantissa);
+  words_of("sobol", *key);
+  return make(ScrambledSobol{options.first, count, options.dtype}, {key->data, directions});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <sturnus/functional/op.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -56,6 +57,14 @@ Array reshape_to(const Array& x, Shape shape);
 Array permute(const Array& x, Axes permutation);
 /// Sums over `axes`, which disappear.
 Array sum_over(const Array& x, Axes axes);
+/// Neighbouring columns of a matrix.
+struct Columns {
+  Array matrix;
+  std::int64_t first;
+};
+/// The columns that x is, if it is that: perhaps reshaped, but its elements are those of the first
+/// row's columns, then of the second's, and so on.
+std::optional<Columns> as_columns(const Array& x);
 /// x itself when it is mapped, else x repeated along a new axis 0.
 Array with_mapped_axis(const Array& x, bool mapped, std::int64_t n);
 /// Coefficient k of the product of two series: the sum of a_i b_(k-i).

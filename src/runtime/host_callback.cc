@@ -4,6 +4,7 @@
 #include <sturnus/runtime/host_order.h>
 #include <sturnus/runtime/host_product.h>
 #include <sturnus/runtime/host_random.h>
+#include <sturnus/runtime/host_sum.h>
 
 #include <exception>
 #include <map>
@@ -26,6 +27,9 @@ struct Callbacks {
       own(internal::host_product_name, internal::host_product_callback),
       own(internal::host_order_name, internal::host_order_callback),
       own(internal::host_pair_order_name, internal::host_pair_order_callback),
+      own(internal::host_pair_median_name, internal::host_pair_median_callback),
+      own(internal::host_sobol_name, internal::host_sobol_callback),
+      own(internal::host_sum_name, internal::host_sum_callback),
       own(internal::host_threefry_name, internal::host_threefry_callback)};
 
   // What lowering rules call, so that every process has it.

@@ -1,26 +1,35 @@
 #include <sturnus/runtime/host_order.h>
 #include <sturnus/runtime/order_kernels.h>
 
+#include <cmath>
+#include <functional>
+#include <vector>
+
 #include "src/runtime/number_list.h"
 #include "src/runtime/threads.h"
 
 namespace sturnus::internal {
 namespace {
 
+void for_each_row(const Threads* threads, std::int64_t rows, std::int64_t length,
+                  const std::function<void(std::int64_t row)>& use) {
+  constexpr std::int64_t worth_a_thread = 1000;  // elements, of 31 or more passes each
+  in_parallel(threads, rows, worth_a_thread / length + 1,
+              [&](std::int64_t first, std::int64_t last) {
+                for (std::int64_t row = first; row < last; row++) use(row);
+              });
+}
+
 // Calls use(row, elements) for every row along the last axis of the first argument, whose elements
 // are `Real`.
 template <class Real, class Use>
 void for_each_row(const HostCall& call, const Use& use) {
   std::span<const Real> all = call.arguments[0].elements<Real>();
-  std::int64_t length = call.arguments[0].type.shape.back();
-  constexpr std::int64_t worth_a_thread = 1000;  // elements, of 31 or more passes each
-  in_parallel(call.threads, std::ssize(all) / length, worth_a_thread / length + 1,
-              [&](std::int64_t first, std::int64_t last) {
-                for (std::int64_t row = first; row < last; row++) {
-                  use(row, all.subspan(static_cast<std::size_t>(row * length),
-                                       static_cast<std::size_t>(length)));
-                }
-              });
+  auto length = static_cast<std::size_t>(call.arguments[0].type.shape.back());
+  for_each_row(call.threads, call.arguments[0].type.size() / call.arguments[0].type.shape.back(),
+               call.arguments[0].type.shape.back(), [&](std::int64_t row) {
+                 use(row, all.subspan(static_cast<std::size_t>(row) * length, length));
+               });
 }
 
 template <class Real>
@@ -46,6 +55,26 @@ void pair_order_statistics(const HostCall& call) {
   });
 }
 
+template <class Real>
+void pair_medians(const HostCall& call, std::int64_t length, std::int64_t stride) {
+  std::span<const Real> all = call.arguments[0].elements<Real>();
+  std::span<Real> distance = call.results[0].elements<Real>();
+  std::span<std::int32_t> count = call.results[1].elements<std::int32_t>();
+  for_each_row(call.threads, std::ssize(distance), length, [&](std::int64_t row) {
+    static thread_local std::vector<Real> finite;
+    finite.clear();
+    std::int64_t first = stride == 1 ? row * length : row;
+    for (std::int64_t i = 0; i < length; i++) {
+      Real x = all[static_cast<std::size_t>(first + i * stride)];
+      if (std::isfinite(x)) finite.push_back(x);
+    }
+    auto at = static_cast<std::size_t>(row);
+    std::int64_t n = std::ssize(finite), pairs = n * (n - 1) / 2;
+    distance[at] = pairs == 0 ? 0 : pair_order_statistic_here<Real>(finite, (pairs - 1) / 2);
+    count[at] = static_cast<std::int32_t>(n);
+  });
+}
+
 }  // namespace
 
 std::string host_order_parameter(const std::vector<std::int64_t>& ranks) {
@@ -66,6 +95,19 @@ void host_pair_order_callback(const HostCall& call) {
     pair_order_statistics<double>(call);
   } else {
     pair_order_statistics<float>(call);
+  }
+}
+
+std::string host_pair_median_parameter(std::int64_t length, std::int64_t stride) {
+  return numbers_text({length, stride});
+}
+
+void host_pair_median_callback(const HostCall& call) {
+  std::vector<std::int64_t> numbers = numbers_of(call.parameter);
+  if (call.results[0].type.dtype == DType::f64) {
+    pair_medians<double>(call, numbers[0], numbers[1]);
+  } else {
+    pair_medians<float>(call, numbers[0], numbers[1]);
   }
 }
 

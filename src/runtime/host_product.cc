@@ -16,8 +16,8 @@ void host_product(const Threads* threads, ProductLayout layout, const ProductExt
               [&](std::int64_t first, std::int64_t last) {
                 ProductExtents part = extents;
                 part.batch = last - first;
-                multiply_here(layout, part, left + first * extents.m * extents.k,
-                              right + first * extents.k * extents.n,
+                multiply_here(layout, part, left + first * extents.left_step,
+                              right + first * extents.right_step,
                               result + first * extents.m * extents.n);
               });
 }
@@ -27,17 +27,20 @@ template void host_product(const Threads*, ProductLayout, const ProductExtents&,
 template void host_product(const Threads*, ProductLayout, const ProductExtents&, const double*,
                            const double*, double*);
 
-std::string host_product_parameter(ProductLayout layout, const ProductExtents& extents) {
-  return numbers_text({static_cast<int>(layout), extents.batch, extents.m, extents.k, extents.n});
+std::string host_product_parameter(const HostProduct& product) {
+  const ProductExtents& e = product.extents;
+  return numbers_text({static_cast<int>(product.layout), e.batch, e.m, e.k, e.n, e.left_step,
+                       e.right_step, product.left_first, product.right_first});
 }
 
 void host_product_callback(const HostCall& call) {
-  std::vector<std::int64_t> numbers = numbers_of(call.parameter);
-  auto layout = static_cast<ProductLayout>(numbers[0]);
-  ProductExtents extents{numbers[1], numbers[2], numbers[3], numbers[4]};
+  std::vector<std::int64_t> n = numbers_of(call.parameter);
+  HostProduct product{
+      static_cast<ProductLayout>(n[0]), {n[1], n[2], n[3], n[4], n[5], n[6]}, n[7], n[8]};
   auto multiply = [&]<class Real>(Real) {
-    host_product(call.threads, layout, extents, static_cast<const Real*>(call.arguments[0].data),
-                 static_cast<const Real*>(call.arguments[1].data),
+    host_product(call.threads, product.layout, product.extents,
+                 static_cast<const Real*>(call.arguments[0].data) + product.left_first,
+                 static_cast<const Real*>(call.arguments[1].data) + product.right_first,
                  static_cast<Real*>(call.results[0].data));
   };
   if (call.results[0].type.dtype == DType::f64) {

@@ -23,8 +23,15 @@ template <class Real>
 void host_product(const Threads* threads, ProductLayout layout, const ProductExtents& extents,
                   const Real* left, const Real* right, Real* result);
 
+/// What the host callback is to do: matrices of each operand begin at its element `first`.
+struct HostProduct {
+  ProductLayout layout;
+  ProductExtents extents;
+  std::int64_t left_first = 0, right_first = 0;
+};
+
 /// The parameter of the host callback, and the callback: two operands and one result of f32 or f64.
-std::string host_product_parameter(ProductLayout layout, const ProductExtents& extents);
+std::string host_product_parameter(const HostProduct& product);
 void host_product_callback(const HostCall& call);
 
 }  // namespace sturnus::internal

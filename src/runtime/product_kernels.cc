@@ -305,6 +305,7 @@ template <class Real, int bytes>
   if (e.n == 1 && layout == ProductLayout::km_kn) {  // the transposed product has longer rows
     std::swap(e.m, e.n);
     std::swap(left, right);
+    std::swap(e.left_step, e.right_step);
     layout = ProductLayout::mk_kn;
   }
   if (e.n == 1 && layout == ProductLayout::mk_kn) layout = ProductLayout::mk_nk;
@@ -323,17 +324,17 @@ template <class Real, int bytes>
   for (std::int64_t b = 0; b < e.batch; b++) {
     Prefetch soon;
     if (far && b + 1 < e.batch) {
-      soon.add(left + (b + 1) * left_size, item * left_size, tiles);
-      soon.add(right + (b + 1) * right_size, item * right_size, tiles);
+      soon.add(left + (b + 1) * e.left_step, item * left_size, tiles);
+      soon.add(right + (b + 1) * e.right_step, item * right_size, tiles);
       soon.add(result + (b + 1) * result_size, item * result_size, tiles);
     }
     Product<Real> p{e.m,
                     e.k,
                     e.n,
-                    left + b * e.m * e.k,
+                    left + b * e.left_step,
                     mk ? e.k : 1,
                     mk ? 1 : e.m,
-                    right + b * e.k * e.n,
+                    right + b * e.right_step,
                     kn ? e.n : 1,
                     0,
                     result + b * e.m * e.n,

@@ -11,6 +11,8 @@ enum class ProductLayout { mk_kn, km_kn, mk_nk };
 
 struct ProductExtents {
   std::int64_t batch = 1, m = 1, k = 1, n = 1;
+  // From one matrix of the batch to the next.
+  std::int64_t left_step = m * k, right_step = k * n;
 };
 
 /// result[b, m, n] = sum over k of left[b, m, k] right[b, k, n], of float or double, on this

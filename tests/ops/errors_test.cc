@@ -591,6 +591,8 @@ TEST(Errors, Positions) {
       {"pair_order_statistic", [] { pair_order_statistic(x3(), arange(3)); }, shape_error,
        "pair_order_statistic: the ranks are i32[3], the elements f32[3] (<here>). Give a whole "
        "number for each row of at least 2 elements"},
+      {"pair_median", [] { pair_median(array(std::vector<float>{1})); }, shape_error,
+       "pair_median: the elements are f32[1] (<here>). Give rows of at least 2"},
       {"quantile", [] { quantile(x3(), 1.5); }, error,
        "quantile: q is 1.5 (<here>). Give a number from 0 to 1"},
       {"key_at", [] { key_at(split(key(1), 2), 2); }, shape_error,

@@ -3,13 +3,17 @@
 #include <gtest/gtest.h>
 #include <sturnus/functional/emitter.h>
 #include <sturnus/functional/graph.h>
+#include <sturnus/functional/vmap.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/distributions.h>
+#include <sturnus/ops/dot.h>
 #include <sturnus/ops/order.h>
 #include <sturnus/ops/pair_order.h>
+#include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/sobol.h>
+#include <sturnus/ops/transcendental.h>
 #include <sturnus/runtime/client.h>
 #include <sturnus/runtime/executable.h>
 #include <sturnus/runtime/host_callback.h>
@@ -86,6 +90,39 @@ TEST(Lowerings, GiveTheSameBits) {
           return pair_order_statistic(x, array(std::vector<int>{700, 26334}));
         },
         many);
+    auto median_of = [](const Array& x) {
+      PairMedian found = pair_median(x);
+      return stack({found.distance, convert(found.count, x.dtype())}, 0);
+    };
+    expect_same_everywhere("pair_median", median_of, x);
+    expect_same_everywhere("pair_median of many", median_of, many);
+    expect_same_everywhere(
+        "pair_median of columns", [&](const Array& x) { return median_of(transpose(x)); }, x);
+    Array lost = full({2, 4}, std::numeric_limits<double>::quiet_NaN(), dtype);
+    expect_same_everywhere("pair_median of nothing", median_of, lost);
+  }
+}
+
+// Layers of networks whose weights are columns of one matrix: products read them where they are.
+TEST(Lowerings, MultiplyColumnsOfAMatrixInPlace) {
+  Array x = normal(key(8), {8, 230}, DType::f64);
+  auto part = [](const Array& x, std::int64_t from) {
+    return reshape(slice(x, {0, from}, {8, from + 100}), {8, 10, 10});
+  };
+  const Function products[] = {
+      [&](const Array& x) { return matmul(part(x, 3), part(x, 120)); },
+      [&](const Array& x) { return matmul(part(x, 0), swapaxes(part(x, 130), 1, 2)); },
+      [&](const Array& x) { return matmul(swapaxes(part(x, 7), 1, 2), sin(part(x, 50))); },
+      // Half of the rows is another matrix.
+      [&](const Array& x) {
+        return matmul(part(x, 3), reshape(slice(x, {0, 5}, {4, 205}), {8, 10, 10}));
+      }};
+  for (const Function& f : products) {
+    Program host = lowered(f, x.type(), "cpu", true), device = lowered(f, x.type(), "cuda", false);
+    EXPECT_TRUE(host.calls_host);
+    std::vector<double> found = run(host, x), expected = run(device, x);
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); i++) EXPECT_NEAR(found[i], expected[i], 1e-12);
   }
 }
 
@@ -100,6 +137,18 @@ TEST(Lowerings, DrawTheSameNumbers) {
       seed);
   expect_same_everywhere(
       "sobol", [&](const Array& x) { return sobol(key_of(x), 50, 3); }, seed);
+  for (DType dtype : {DType::f32, DType::f64}) {
+    expect_same_everywhere(
+        "sobol of several keys",
+        [&](const Array& x) {
+          auto draw = [&](const Key& k) {
+            return sobol(k, 33, 2, {.first = 1000, .dtype = dtype});
+          };
+          return vmap(vmap(draw))(
+              vmap([](const Key& k) { return split(k, 2); })(split(key_of(x), 3)));
+        },
+        seed);
+  }
 }
 
 }  // namespace

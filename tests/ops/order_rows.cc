@@ -45,6 +45,13 @@ std::vector<Row> order_rows() {
          return square(pair_order_statistic(x[0], ranks));
        },
        {{2, 5}}},
+      {"pair_median", [](const Arrays& x) { return square(pair_median(x[0]).distance); }, {{2, 5}}},
+      {"pair_median of columns",
+       [](const Arrays& x) {
+         PairMedian found = pair_median(transpose(x[0]));
+         return found.distance * convert(found.count, x[0].dtype());
+       },
+       {{4, 3}}},
       {"median of an even number", [](const Arrays& x) { return square(median(x[0])); }, {{2, 3}}},
       {"quantile",
        [](const Arrays& x) {

@@ -2,6 +2,7 @@
 #include <sturnus/functional/reduce_by.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/cumulative.h>
+#include <sturnus/ops/dot.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/softmax.h>
 
@@ -20,6 +21,18 @@ std::vector<Row> reduce_rows() {
          return prod(x[0], {{0, 2}});
        },
        {{2, 3, 3}}},
+      {"sums of many terms",
+       [](const Arrays& x) {
+         Array all = sum(x[0]), rows = sum(square(x[0]), 1), columns = sum(x[0] * x[0], 0);
+         return all * rows + sum(columns) * rows;
+       },
+       {{5, 40}}},
+      {"sums over neighbouring axes",
+       [](const Arrays& x) {
+         Array first = sum(square(x[0]), {{0, 1}}), last = sum(square(x[0]), {{1, 2}});
+         return outer(first, last);
+       },
+       {{7, 6, 2}}},
       {"var",
        [](const Arrays& x) {
          return var(x[0], {{1}, true}, 1);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sturnus/runtime/host_product.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -92,6 +93,29 @@ TEST(HostProduct, EqualsPlainSumsForLargeMatrices) {
     for (const ProductExtents& extents : large) {
       Operands<float>(layout, extents).check();
       Operands<double>(layout, extents).check();
+    }
+  }
+}
+
+// Matrices that do not follow each other at once: what is between them is not read.
+TEST(HostProduct, StepsOverWhatIsBetweenMatrices) {
+  for (ProductLayout layout : layouts) {
+    for (ProductExtents e : {ProductExtents{3, 4, 5, 6}, {3, 20, 20, 1}, {2, 48, 64, 96}}) {
+      Operands<float> packed(layout, e);
+      auto spread = [&](const std::vector<float>& x, std::int64_t size, std::int64_t step) {
+        std::vector<float> result(static_cast<std::size_t>(e.batch * step), std::nanf(""));
+        for (std::int64_t b = 0; b < e.batch; b++) {
+          std::copy_n(x.begin() + b * size, size, result.begin() + b * step);
+        }
+        return result;
+      };
+      e.left_step += 7;
+      e.right_step += 3;
+      std::vector<float> left = spread(packed.left, e.m * e.k, e.left_step),
+                         right = spread(packed.right, e.k * e.n, e.right_step),
+                         result(static_cast<std::size_t>(e.batch * e.m * e.n) + 64, 77.f);
+      host_product(nullptr, layout, e, left.data(), right.data(), result.data());
+      EXPECT_EQ(result, packed.product());
     }
   }
 }

@@ -91,12 +91,14 @@ struct Ensemble::Implementation {
         options(std::move(chosen)),
         measured_at(points_array(problem.data.x)),
         repelled_at(points_array(options.repulsion.points)),
-        measured_values(array(problem.data.y, {measured()}, options.dtype)) {}
+        measured_values(array(problem.data.y, {measured()}, options.dtype)),
+        shapes(eval_shape([this] { return fresh_members(key(0)); })) {}
 
   const Problem problem;
   const EnsembleOptions options;
   // Made once, so that f at the measured points is one value wherever it is asked for.
   const Array measured_at, repelled_at, measured_values;
+  const Member shapes;  // of all members' arrays
 
   std::int64_t measured() const { return static_cast<std::int64_t>(problem.data.y.size()); }
   /// 2 sigma^2 / N_d: with it the loss is proportional to minus a log posterior.
@@ -289,6 +291,24 @@ struct Ensemble::Implementation {
     return vmap(of_member)(members, split(key, options.members));
   }
 
+  // --- All that a member learns is one row: few and large operations, whatever the number of
+  // layers
+  static Array pack(const Member& members) {
+    Arrays parts;
+    for (const Array& leaf : tree_leaves(members)) parts.push_back(rows(leaf));
+    return concatenate(parts, 1);
+  }
+  Member unpack(const Array& parameters) const {
+    std::int64_t at = 0;
+    return tree_map(
+        [&](const Array& leaf) {
+          std::int64_t from = at;
+          at += leaf.size() / options.members;
+          return reshape(slice(parameters, {0, from}, {options.members, at}), leaf.shape());
+        },
+        shapes);
+  }
+
   // --- Training
   Member fresh_members(const Key& key) const {
     auto fresh = [&](const Key& k) {
@@ -309,55 +329,31 @@ struct Ensemble::Implementation {
   EnsembleState init() const {
     auto [for_members, for_points] = split(key(options.seed));
     EnsembleState state;
-    state.members = fresh_members(for_members);
-    state.optimizer = options.optimizer.init({pack(state.members)});
+    Member members = fresh_members(for_members);
+    state.parameters = pack(members);
+    state.optimizer = options.optimizer.init({state.parameters});
     state.iteration = Array(0);
     state.key = for_points;
-    state.points = draw_points(for_points, state.members);
+    state.points = draw_points(for_points, members);
     state.loss = {nothing(), nothing(), nothing(), nothing()};
     state.diverged_at = full({options.members}, -1, DType::i32);
     return state;
   }
 
-  // --- The loop. All that a member learns is one row: few and large operations, whatever the
-  // number of layers.
-  struct Loop {
-    Array parameters;  // [members, size]
-    OptimizerState optimizer;
-    Array iteration, points;
-    LossTerms loss;
-    Array diverged_at;
-  };
-
-  static Array pack(const Member& members) {
-    Arrays parts;
-    for (const Array& leaf : tree_leaves(members)) parts.push_back(rows(leaf));
-    return concatenate(parts, 1);
-  }
-  Member unpack(const Array& parameters, const Member& like) const {
-    std::int64_t at = 0;
-    return tree_map(
-        [&](const Array& leaf) {
-          std::int64_t from = at;
-          at += leaf.size() / options.members;
-          return reshape(slice(parameters, {0, from}, {options.members, at}), leaf.shape());
-        },
-        like);
-  }
-
-  Array points_now(const Loop& s, const Member& members, const Key& key) const {
+  Array points_now(const EnsembleState& s, const Member& members) const {
     const Collocation& c = options.collocation;
     if (c.resample_every == 0 || c.kind == Collocation::Kind::grid) return s.points;
-    auto draw = [&] { return draw_points(fold_in(key, s.iteration), members); };
+    auto draw = [&] { return draw_points(fold_in(s.key, s.iteration), members); };
     if (c.resample_every == 1) return draw();
     Array due = s.iteration % static_cast<int>(c.resample_every) == 0;
     return cond(due, draw, [&] { return s.points; });
   }
 
-  Loop step(const Loop& s, const Member& like, const Key& key, bool on_gpu) const {
-    Member members = unpack(s.parameters, like);
-    Loop next;
-    next.points = stop_gradient(points_now(s, members, key));
+  EnsembleState step(const EnsembleState& s, bool on_gpu) const {
+    Member members = unpack(s.parameters);
+    EnsembleState next;
+    next.key = s.key;
+    next.points = stop_gradient(points_now(s, members));
     auto objective = [&](const Member& m) {
       Outputs at = at_once(on_gpu) ? outputs_at_once(m, next.points) : outputs(m, next.points);
       LossTerms terms = loss(m, next.points, at, s.iteration);
@@ -376,40 +372,31 @@ struct Ensemble::Implementation {
   }
 
   EnsembleState advance(const EnsembleState& state, const Array& iterations, bool on_gpu) const {
-    Loop start = {pack(state.members), state.optimizer, state.iteration,
-                  state.points,        state.loss,      state.diverged_at};
     // Carried counters are a kernel per iteration on GPUs, so there the loop's index counts steps.
     // On the CPU that took 7 % longer.
-    auto body = [&](const Array& i, Loop s) {
+    auto body = [&](const Array& i, EnsembleState s) {
       if (on_gpu) s.optimizer.steps = state.optimizer.steps + i;
-      Loop next = step(s, state.members, state.key, on_gpu);
+      EnsembleState next = step(s, on_gpu);
       if (on_gpu) next.optimizer.steps = state.optimizer.steps;
       return next;
     };
-    Loop end = fori_loop(Array(0), iterations, body, start);
+    EnsembleState end = fori_loop(Array(0), iterations, body, state);
     if (on_gpu) end.optimizer.steps = state.optimizer.steps + maximum(iterations, 0);
-    return {unpack(end.parameters, state.members),
-            end.optimizer,
-            end.iteration,
-            state.key,
-            end.points,
-            end.loss,
-            end.diverged_at};
+    return end;
   }
 
   EnsembleState polish(const EnsembleState& state, const Array& steps) const {
     const Lbfgs& lbfgs = options.lbfgs;
     auto objective_among = [&](const Arrays& others) {
       return [&, others](const Array& x) {
-        return total(loss(unpack(x, state.members), state.points, state.iteration, others));
+        return total(loss(unpack(x), state.points, state.iteration, others));
       };
     };
     auto others_at = [&](const Array& x) {
-      Arrays seen = seen_of(unpack(x, state.members), state.points);
+      Arrays seen = seen_of(unpack(x), state.points);
       for (Array& a : seen) a = stop_gradient(a);
       return seen;
     };
-    Array start = pack(state.members);
     auto body = [&](const Array&, const Lbfgs::State& s) {
       auto objective = objective_among(others_at(s.x));
       // The density has moved since the last step, and with it value and gradient.
@@ -419,11 +406,12 @@ struct Ensemble::Implementation {
       here.gradient = anew.gradient;
       return lbfgs.step(objective, here);
     };
+    const Array& start = state.parameters;
     Lbfgs::State end =
         fori_loop(Array(0), steps, body, lbfgs.init(objective_among(others_at(start)), start));
     EnsembleState next = state;
-    next.members = unpack(end.x, state.members);
-    next.loss = loss(next.members, state.points, state.iteration);
+    next.parameters = end.x;
+    next.loss = loss(unpack(end.x), state.points, state.iteration);
     next.iteration = state.iteration + steps;
     return next;
   }
@@ -431,12 +419,10 @@ struct Ensemble::Implementation {
   EnsembleState restart(const EnsembleState& state, const Array& which) const {
     Member fresh = fresh_members(fold_in(fold_in(key(options.seed), 1), state.iteration));
     auto choose = [&](const Array& now, const Array& then) {
-      Shape shape(static_cast<std::size_t>(now.rank()), 1);
-      shape[0] = options.members;
-      return where(broadcast_to(reshape(which, shape), now.shape()), now, then);
+      return where(expand_dims(which, 1), now, then);
     };
     EnsembleState next = state;
-    next.members = tree_map(choose, fresh, state.members);
+    next.parameters = choose(pack(fresh), state.parameters);
     for (Arrays* memory : {&next.optimizer.mean, &next.optimizer.square}) {
       for (Array& a : *memory) a = choose(zeros_like(a), a);
     }
@@ -467,7 +453,7 @@ struct Ensemble::Implementation {
     auto add = [&](const auto& part, bool has_members) {
       for_each_leaf(part, [&](const Array&) { result.push_back(has_members); });
     };
-    add(state.members, true);
+    add(state.parameters, true);
     add(state.optimizer, true);
     add(state.iteration, false);
     add(state.key, false);
@@ -492,10 +478,13 @@ struct Ensemble::Implementation {
           {.device = options.device});
   std::function<EnsembleState(const EnsembleState&, const Array&)> restart_program =
       jit([this](const EnsembleState& s, const Array& which) { return restart(s, which); });
-  std::function<Array(const Member&, const Array&)> predict_program =
-      jit([this](const Member& members, const Array& x) { return values(members, x); });
-  std::function<LossTerms(const EnsembleState&)> loss_program =
-      jit([this](const EnsembleState& s) { return loss(s.members, s.points, s.iteration); });
+  std::function<Array(const Array&, const Array&)> predict_program = jit(
+      [this](const Array& parameters, const Array& x) { return values(unpack(parameters), x); });
+  std::function<LossTerms(const EnsembleState&)> loss_program = jit(
+      [this](const EnsembleState& s) { return loss(unpack(s.parameters), s.points, s.iteration); });
+  std::function<Array(const Member&)> pack_program = jit(pack);
+  std::function<Member(const Array&)> unpack_program =
+      jit([this](const Array& parameters) { return unpack(parameters); });
   mutable std::once_flag traced;
   mutable std::function<EnsembleState(const EnsembleState&, const Array&)> program;
   mutable CompileTime compile_time;
@@ -530,8 +519,23 @@ EnsembleState Ensemble::restart(const EnsembleState& state, const Array& which) 
   return implementation_->restart_program(state, which);
 }
 
+Member Ensemble::members(const EnsembleState& state) const {
+  return implementation_->unpack_program(state.parameters);
+}
+
+Array Ensemble::lambda(const EnsembleState& state) const {
+  const Shape& shape = state.parameters.shape();
+  auto count = static_cast<std::int64_t>(problem().parameters.size());
+  return slice(state.parameters, {0, shape[1] - count}, shape);
+}
+
+EnsembleState Ensemble::with_members(EnsembleState state, const Member& members) const {
+  state.parameters = implementation_->pack_program(members);
+  return state;
+}
+
 Array Ensemble::predict(const EnsembleState& state, const Array& points) const {
-  return implementation_->predict_program(state.members, points);
+  return implementation_->predict_program(state.parameters, points);
 }
 
 LossTerms Ensemble::loss(const EnsembleState& state) const {

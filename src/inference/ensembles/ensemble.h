@@ -65,7 +65,7 @@ struct LossTerms {
 
 /// A training between two iterations. A tree: it can be flattened, saved, sent to a device.
 struct EnsembleState {
-  Member members;
+  Array parameters;  // [members, size]: what each member learns, its lambda last
   OptimizerState optimizer;
   Array iteration;  // i32: how many are done
   Key key;
@@ -95,6 +95,12 @@ class Ensemble {
   EnsembleState polish(const EnsembleState& state, std::int64_t steps) const;
   /// The state with those members begun anew for which `which` (bool[members]) holds.
   EnsembleState restart(const EnsembleState& state, const Array& which) const;
+
+  /// The members of a state, and their lambda alone: [members, parameters].
+  Member members(const EnsembleState& state) const;
+  Array lambda(const EnsembleState& state) const;
+  /// The state with other members.
+  EnsembleState with_members(EnsembleState state, const Member& members) const;
 
   /// f of every member at points, [points] for one input, else [points, inputs]:
   /// [members, points], with several outputs [members, points, outputs].

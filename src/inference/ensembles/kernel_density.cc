@@ -8,7 +8,6 @@
 #include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
-#include <sturnus/ops/take.h>
 #include <sturnus/ops/transcendental.h>
 
 #include <algorithm>
@@ -23,53 +22,28 @@ namespace {
 // Kernel values that one block may hold.
 constexpr std::int64_t block_budget = 1 << 20;
 
-// How many members are finite in each row: i32[rows].
-Array finite_count(const Array& x) { return sum(convert(is_finite(x), DType::i32), 1); }
-
-// The rank of the lower median among all pairs of so many members; -1 where there is no pair. In
-// i32 up to 65,000 members.
-Array median_rank(const Array& count) {
-  Array pairs = shift_right(count, 1) * ((count - 1) | 1);
-  return shift_right_arithmetic(pairs - 1, 1);
-}
-
-Array median_of_rows(const Array& x) {
-  Array rank = median_rank(finite_count(x));
-  return where(rank >= 0, pair_order_statistic(x, rank), 0.0);
-}
-
 // Members whose values are not finite are put where nobody feels them.
 constexpr double far_away = 1e15;
 Array far_if_not_finite(const Array& x) { return where(is_finite(x), x, far_away); }
 
-// The standard deviation of the finite values of each row.
-Array finite_stddev(const Array& x) {
+// The standard deviation of the finite values of each row, and how many these are.
+std::pair<Array, Array> finite_stddev(const Array& x) {
   Array fine = is_finite(x);
   Array count = maximum(sum(convert(fine, x.dtype()), Over({1}, true)), 1.0);
   Array mean = sum(where(fine, x, 0.0), Over({1}, true)) / count;
-  return sqrt(sum(square(where(fine, x - mean, 0.0)) / count, 1));
-}
-
-// f of the number of members that are finite in each row, at least 2.
-template <class F>
-Array of_finite_count(const Array& x, const F& f) {
-  std::vector<double> table;
-  for (std::int64_t n = 0; n <= x.shape()[1]; n++) {
-    table.push_back(f(static_cast<double>(std::max<std::int64_t>(n, 2))));
-  }
-  auto size = static_cast<std::int64_t>(table.size());
-  return take(array(table, {size}, x.dtype()), finite_count(x));
+  return {sqrt(sum(square(where(fine, x - mean, 0.0)) / count, 1)), squeeze(count, {1})};
 }
 
 Array bandwidth_of_rows(const Array& x, Bandwidth bandwidth, std::int64_t dimensions) {
   auto d = static_cast<double>(dimensions);
   auto median = [&](double scale) {
-    auto factor = [&](double n) { return scale / std::sqrt(std::log(n)); };
-    return (median_of_rows(x) + 1e-7) * of_finite_count(x, factor);
+    auto [distance, count] = pair_median(x);
+    Array n = convert(maximum(count, 2), x.dtype());
+    return scale * (distance + 1e-7) / sqrt(log(n));
   };
   auto sd = [&](double scale) {
-    auto factor = [&](double n) { return std::pow(scale / n, 1 / (d + 4)); };
-    return (finite_stddev(x) + 1e-7) * of_finite_count(x, factor);
+    auto [deviation, count] = finite_stddev(x);
+    return (deviation + 1e-7) * pow(scale / maximum(count, 2.0), 1 / (d + 4));
   };
   switch (bandwidth) {
     case Bandwidth::median:
@@ -192,7 +166,7 @@ Array log_density(const char* function, Span span, const Array& members,
 }  // namespace
 
 Array median_distance(const Array& members) {
-  return median_of_rows(columns("median_distance", members));
+  return pair_median(columns("median_distance", members)).distance;
 }
 
 Array kernel_bandwidth(const Array& members, Bandwidth bandwidth, std::int64_t dimensions) {

@@ -19,13 +19,13 @@ MeanSd moments_of_finite(std::vector<double> values) {
 
 double mean_of_finite(const Array& x) { return moments_of_finite(to_doubles(x)).mean; }
 
-TrainingRecord record_of(const EnsembleState& state) {
+TrainingRecord record_of(const Ensemble& ensemble, const EnsembleState& state) {
   return {.iteration = state.iteration.item<std::int32_t>(),
           .data = mean_of_finite(state.loss.data),
           .residual = mean_of_finite(state.loss.residual),
           .prior = mean_of_finite(state.loss.prior),
           .repulsion = mean_of_finite(state.loss.repulsion),
-          .lambda = to_doubles(state.members.lambda)};
+          .lambda = to_doubles(ensemble.lambda(state))};
 }
 
 // Members that diverged since `log` last heard of any.
@@ -59,7 +59,7 @@ void train(const Ensemble& ensemble, EnsembleState& state, TrainingLog& log,
     state.diverged_at.await();
     log.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     done = next;
-    log.records.push_back(record_of(state));
+    log.records.push_back(record_of(ensemble, state));
     std::vector<Divergence> diverged = new_divergences(state, log);
     log.divergences.insert(log.divergences.end(), diverged.begin(), diverged.end());
     if (!diverged.empty() && options.on_divergence == OnDivergence::stop) {

@@ -12,9 +12,8 @@ namespace sturnus {
 namespace {
 
 // Parameters at both sides of 0, so that priors show.
-EnsembleState with_some_negative(EnsembleState state) {
-  state.members.lambda = state.members.lambda - 0.7;
-  return state;
+EnsembleState with_some_negative(const Ensemble& ensemble, const EnsembleState& state) {
+  return with_lambda(ensemble, state, ensemble.lambda(state) - 0.7);
 }
 
 double published_weight(Experiment experiment, int iteration) {
@@ -67,15 +66,15 @@ TEST(EnsembleLoss, OfPublishedExperimentsIsThatOfLoops) {
       ensembles.emplace_back(published_problem(experiment), small_options(experiment, variant));
     }
     auto losses = all_losses(ensembles);
-    EnsembleState state = with_some_negative(ensembles[0].init());
+    EnsembleState state = with_some_negative(ensembles[0], ensembles[0].init());
     for (int iteration : {0, 2999, 3000, 5000, 5001, 7501, 9001}) {
       state.iteration = Array(iteration);
       std::vector<LossTerms> found = losses(state);
       for (std::size_t v = 0; v < ensembles.size(); v++) {
         SCOPED_TRACE(ensembles[v].problem().name + " " + published_variants()[v] + " " +
                      std::to_string(iteration));
-        HostEnsemble host{ensembles[v], host_members(state.members), doubles(state.points),
-                          published_weight(experiment, iteration),
+        HostEnsemble host{ensembles[v], host_members(ensembles[v].members(state)),
+                          doubles(state.points), published_weight(experiment, iteration),
                           !starts_late(experiment) || iteration >= 3000};
         expect_loss(host, found[v], 2e-4);
       }
@@ -87,7 +86,8 @@ TEST(EnsembleLoss, OfAFullSizedEnsembleIsThatOfLoops) {
   Ensemble ensemble(published_problem(Experiment::exponential),
                     published_training(Experiment::exponential, "factorized").options);
   EnsembleState state = ensemble.init();
-  HostEnsemble host{ensemble, host_members(state.members), doubles(state.points), 5, true};
+  HostEnsemble host{ensemble, host_members(ensemble.members(state)), doubles(state.points), 5,
+                    true};
   expect_loss(host, ensemble.loss(state), 2e-4);
 }
 
@@ -109,8 +109,8 @@ TEST(EnsembleLoss, SeesWhateverItIsToldTo) {
     std::vector<LossTerms> found = all_losses(ensembles)(state);
     for (std::size_t v = 0; v < ensembles.size(); v++) {
       SCOPED_TRACE(v);
-      HostEnsemble host{ensembles[v], host_members(state.members), doubles(state.points),
-                        published_weight(experiment, 0), true};
+      HostEnsemble host{ensembles[v], host_members(ensembles[v].members(state)),
+                        doubles(state.points), published_weight(experiment, 0), true};
       expect_loss(host, found[v], 1e-10);
     }
   }
@@ -138,10 +138,10 @@ TEST(EnsembleLoss, IsWhatDescentGoesDown) {
     options.optimizer = {.method = Optimizer::Method::sgd, .rate = rate};
     Ensemble ensemble(published_problem(row.experiment), options);
     SCOPED_TRACE(ensemble.problem().name + " " + row.variant);
-    EnsembleState state = with_some_negative(ensemble.init());
-    HostEnsemble host{ensemble, host_members(state.members), doubles(state.points),
+    EnsembleState state = with_some_negative(ensemble, ensemble.init());
+    HostEnsemble host{ensemble, host_members(ensemble.members(state)), doubles(state.points),
                       published_weight(row.experiment, 0), true};
-    std::vector<HostMember> after = host_members(ensemble.advance(state, 1).members);
+    std::vector<HostMember> after = host_members(ensemble.members(ensemble.advance(state, 1)));
     for (std::size_t i = 0; i < host.members.size(); i++) {
       HostMember own = host.members[i];
       std::vector<double*> numbers = numbers_of(own), moved = numbers_of(after[i]);

@@ -65,7 +65,7 @@ TEST(Ensemble, PredictsTheNetworksOfItsMembers) {
     Doubles x = {0, 0.1, 1, 0.7, 1.9, 1};
     Array f = ensemble.predict(state, plane ? device_array(x, {3, 2}) : array(x));
     EXPECT_EQ(f.shape(), plane ? (Shape{6, 3}) : (Shape{6, 6, 2}));
-    HostEnsemble host{ensemble, host_members(state.members), {}, 0, false};
+    HostEnsemble host{ensemble, host_members(ensemble.members(state)), {}, 0, false};
     Doubles expected;
     for (const HostMember& m : host.members) {
       for (double value : host.values_at(m, x)) expected.push_back(value);
@@ -82,7 +82,7 @@ TEST(Ensemble, TheSameSeedGivesTheSameBits) {
   expect_same_bits(state, oscillator(options).advance(oscillator(options).init(), 20));
   options.seed = 1;
   EnsembleState other = oscillator(options).init();
-  EXPECT_NE(bytes_of(oscillator().init().members.lambda), bytes_of(other.members.lambda));
+  EXPECT_NE(bytes_of(oscillator().init().parameters), bytes_of(other.parameters));
 }
 
 TEST(Ensemble, StartsWithTheSameMembersWhateverTheRepulsion) {
@@ -97,7 +97,8 @@ TEST(Ensemble, StartsParametersWhereTheyAreToStart) {
   problem.parameters[1].start = {2, 2.5};
   EnsembleOptions options = small_oscillator("none");
   options.members = 400;
-  Doubles lambda = doubles(Ensemble(problem, options).init().members.lambda);
+  Ensemble ensemble(problem, options);
+  Doubles lambda = doubles(ensemble.lambda(ensemble.init()));
   double squares = 0, sum = 0, low = 9, high = 0;
   for (std::size_t i = 0; i < 400; i++) {
     EXPECT_GE(lambda[2 * i], 0);  // |N(0, 1)|
@@ -159,7 +160,7 @@ TEST(Ensemble, LowersItsLossAndKeepsMembersApart) {
     double before = mean_fit();
     state = ensemble.advance(state, 300);
     EXPECT_LT(mean_fit(), 0.5 * before);
-    for_each_leaf(state.members, [&](const Array& leaf) {
+    for_each_leaf(ensemble.members(state), [&](const Array& leaf) {
       EXPECT_EQ(leaf.dtype(), dtype);
       EXPECT_TRUE(is_finite(leaf));
     });
@@ -202,9 +203,9 @@ TEST(Ensemble, PolishLowersEveryLossAndLeavesLostMembersAlone) {
   options.dtype = DType::f64;
   Ensemble ensemble = oscillator(options);
   EnsembleState state = ensemble.advance(ensemble.init(), 20);
-  Doubles lambda = doubles(state.members.lambda);
+  Doubles lambda = doubles(ensemble.lambda(state));
   lambda[2 * 3] = std::nan("");
-  state.members.lambda = device_array(lambda, {6, 2});
+  state = with_lambda(ensemble, state, device_array(lambda, {6, 2}));
   auto totals = [&](const EnsembleState& s) {
     LossTerms terms = ensemble.loss(s);
     return doubles(terms.data + terms.residual + terms.prior + terms.repulsion);
@@ -225,11 +226,12 @@ TEST(Ensemble, PolishLowersEveryLossAndLeavesLostMembersAlone) {
     EXPECT_NEAR(reported[i], after[i], 1e-12 * after[i]);
     EXPECT_LE(last[i], after[i]);
   }
-  Array weights = state.members.network[0].w, kept = polished.members.network[0].w;
+  Array weights = ensemble.members(state).network[0].w,
+        kept = ensemble.members(polished).network[0].w;
   std::size_t own = doubles(weights).size() / 6;
   for (std::size_t i = 3 * own; i < 4 * own; i++) EXPECT_EQ(doubles(kept)[i], doubles(weights)[i]);
-  EXPECT_EQ(bytes_of(ensemble.polish(polished, 0).members.lambda),
-            bytes_of(polished.members.lambda));
+  EXPECT_EQ(bytes_of(ensemble.lambda(ensemble.polish(polished, 0))),
+            bytes_of(ensemble.lambda(polished)));
 }
 
 TEST(Ensemble, PolishWithRepulsionKeepsMembersApart) {
@@ -238,7 +240,7 @@ TEST(Ensemble, PolishWithRepulsionKeepsMembersApart) {
   options.dtype = DType::f64;
   Ensemble ensemble(published_problem(Experiment::exponential), options);
   EnsembleState state = ensemble.polish(ensemble.advance(ensemble.init(), 300), 100);
-  Doubles lambda = doubles(state.members.lambda);
+  Doubles lambda = doubles(ensemble.lambda(state));
   std::sort(lambda.begin(), lambda.end());
   for (std::size_t i = 1; i < lambda.size(); i++) EXPECT_GT(lambda[i] - lambda[i - 1], 1e-5);
   EXPECT_TRUE(is_finite(state.loss.repulsion));
@@ -249,17 +251,13 @@ TEST(Ensemble, OfIdenticalMembersTrainsAsOne) {
   for (const char* variant : {"joint", "full"}) {
     Ensemble ensemble = oscillator(small_oscillator(variant));
     EnsembleState state = ensemble.init();
-    state.members = tree_map(
-        [](const Array& leaf) {
-          Doubles values = doubles(leaf);
-          std::size_t own = values.size() / 6;
-          for (std::size_t i = own; i < values.size(); i++) values[i] = values[i - own];
-          return device_array(values, leaf.shape(), DType::f32);
-        },
-        state.members);
+    Doubles values = doubles(state.parameters);
+    std::size_t own = values.size() / 6;
+    for (std::size_t i = own; i < values.size(); i++) values[i] = values[i - own];
+    state.parameters = device_array(values, state.parameters.shape(), DType::f32);
     state = ensemble.advance(state, 10);
     EXPECT_EQ(doubles(state.diverged_at), Doubles(6, -1));
-    Doubles lambda = doubles(state.members.lambda);
+    Doubles lambda = doubles(ensemble.lambda(state));
     for (std::size_t i = 2; i < lambda.size(); i++) EXPECT_NEAR(lambda[i], lambda[i - 2], 1e-5);
   }
 }
@@ -269,8 +267,8 @@ TEST(Ensemble, OfOneMemberTrainsWithoutRepulsion) {
   options.members = 1;
   Ensemble ensemble = oscillator(options);
   EnsembleState state = ensemble.advance(ensemble.init(), 5);
-  EXPECT_EQ(state.members.lambda.shape(), (Shape{1, 2}));
-  EXPECT_TRUE(is_finite(state.members.lambda));
+  EXPECT_EQ(ensemble.lambda(state).shape(), (Shape{1, 2}));
+  EXPECT_TRUE(is_finite(ensemble.lambda(state)));
   EXPECT_EQ(doubles(state.loss.repulsion), Doubles{0});
 }
 
@@ -297,9 +295,9 @@ TEST(Ensemble, SaysWhenAMemberDivergedAndKeepsTheOthers) {
     auto start = [&] {
       EnsembleState state = ensemble.init();
       // omega^2 f is 1e8 f: steps overshoot more and more.
-      Doubles lambda = doubles(state.members.lambda);
+      Doubles lambda = doubles(ensemble.lambda(state));
       lambda[2 * 2] = 1e4;
-      state.members.lambda = device_array(lambda, {6, 2}, DType::f32);
+      state = with_lambda(ensemble, state, device_array(lambda, {6, 2}, DType::f32));
       return state;
     };
     // The first loss that is not finite, step by step.
@@ -319,7 +317,7 @@ TEST(Ensemble, SaysWhenAMemberDivergedAndKeepsTheOthers) {
     expected[2] = first;
     EXPECT_EQ(doubles(state.diverged_at), expected);
     EXPECT_EQ(doubles(at_once.diverged_at), expected);
-    for_each_leaf(at_once.members, [&](const Array& leaf) {
+    for_each_leaf(ensemble.members(at_once), [&](const Array& leaf) {
       Doubles values = doubles(leaf);
       std::size_t own = values.size() / 6;
       for (std::size_t i = 0; i < values.size(); i++) {
@@ -336,9 +334,9 @@ TEST(Ensemble, SaysWhenAMemberDivergedAndKeepsTheOthers) {
 TEST(Ensemble, BeginsMembersAnew) {
   Ensemble ensemble = oscillator();
   EnsembleState state = ensemble.advance(ensemble.init(), 10);
-  Doubles lambda = doubles(state.members.lambda);
+  Doubles lambda = doubles(ensemble.lambda(state));
   lambda[2 * 1] = std::nan("");
-  state.members.lambda = device_array(lambda, {6, 2}, DType::f32);
+  state = with_lambda(ensemble, state, device_array(lambda, {6, 2}, DType::f32));
   state = ensemble.advance(state, 2);
   EXPECT_EQ(doubles(state.diverged_at), (Doubles{-1, 10, -1, -1, -1, -1}));
 
@@ -346,8 +344,9 @@ TEST(Ensemble, BeginsMembersAnew) {
   EXPECT_EQ(doubles(again.diverged_at), Doubles(6, -1));
   EXPECT_EQ(again.iteration.item<std::int32_t>(), 12);
   // The others are as they were, the one is fresh: finite, small and without memory.
-  std::vector<Array> before = tree_leaves(state.members), after = tree_leaves(again.members);
-  std::vector<Array> start = tree_leaves(ensemble.init().members);
+  std::vector<Array> before = tree_leaves(ensemble.members(state)),
+                     after = tree_leaves(ensemble.members(again));
+  std::vector<Array> start = tree_leaves(ensemble.members(ensemble.init()));
   for (std::size_t a = 0; a < after.size(); a++) {
     Doubles was = doubles(before[a]), is = doubles(after[a]), first = doubles(start[a]);
     std::size_t own = is.size() / 6;
@@ -371,7 +370,7 @@ TEST(Ensemble, BeginsMembersAnew) {
   std::vector<Doubles> begun;
   for (const Array& leaf : after) begun.push_back(doubles(leaf));
   EnsembleState moved = ensemble.advance(again, 1);
-  std::vector<Array> next = tree_leaves(moved.members);
+  std::vector<Array> next = tree_leaves(ensemble.members(moved));
   for (std::size_t a = 0; a < next.size(); a++) {
     Doubles is = doubles(next[a]);
     std::size_t own = is.size() / 6;
@@ -381,7 +380,7 @@ TEST(Ensemble, BeginsMembersAnew) {
   }
   EnsembleState later = ensemble.advance(moved, 19);
   EXPECT_EQ(doubles(later.diverged_at), Doubles(6, -1));
-  EXPECT_TRUE(is_finite(later.members.lambda));
+  EXPECT_TRUE(is_finite(ensemble.lambda(later)));
 }
 
 // -------------------------------------------------------------------------------- collocation
@@ -436,9 +435,9 @@ TEST(Ensemble, AdaptivePointsDoNotMindALostMember) {
   };
   Ensemble ensemble(problem, options);
   EnsembleState state = ensemble.init();
-  Doubles lambda = doubles(state.members.lambda);
+  Doubles lambda = doubles(ensemble.lambda(state));
   lambda[0] = std::nan("");
-  state.members.lambda = device_array(lambda, {6, 2}, DType::f32);
+  state = with_lambda(ensemble, state, device_array(lambda, {6, 2}, DType::f32));
   state = ensemble.advance(state, 1);
   EXPECT_EQ(doubles(state.diverged_at), (Doubles{0, -1, -1, -1, -1, -1}));
   Doubles points = doubles(state.points);
@@ -554,7 +553,7 @@ TEST(Ensemble, TheProgramForGpusIsNotDisturbedBySingularitiesAtMeasuredPoints) {
   options.collocation = {.kind = Kind::uniform, .points = 64};
   Ensemble ensemble(problem, options);
   EnsembleState expected = ensemble.advance(ensemble.init(), 5);
-  EXPECT_TRUE(is_finite(expected.members.lambda));
+  EXPECT_TRUE(is_finite(ensemble.lambda(expected)));
   expect_near(advance_as_on("cuda", ensemble, 5), expected);
 }
 

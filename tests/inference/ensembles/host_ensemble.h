@@ -50,6 +50,14 @@ inline std::vector<HostMember> host_members(const Member& members) {
   return result;
 }
 
+/// The state with other lambda.
+inline EnsembleState with_lambda(const Ensemble& ensemble, const EnsembleState& state,
+                                 const Array& lambda) {
+  Member members = ensemble.members(state);
+  members.lambda = lambda;
+  return ensemble.with_members(state, members);
+}
+
 /// All numbers of a member, in the order of its leaves.
 inline std::vector<double*> numbers_of(HostMember& member) {
   std::vector<double*> result;

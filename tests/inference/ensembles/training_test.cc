@@ -64,9 +64,11 @@ struct Lost : testing::Test {
       : ensemble(problem_of(published_data(Experiment::exponential, 0)),
                  {.members = 3, .network = {.hidden = {3}}, .collocation = {.points = 5}}) {
     state = ensemble.init();
-    Doubles lambda = doubles(state.members.lambda);
+    Doubles lambda = doubles(ensemble.lambda(state));
     lambda[1] = std::nan("");
-    state.members.lambda = device_array(lambda, {3, 1}, DType::f32);
+    Member members = ensemble.members(state);
+    members.lambda = device_array(lambda, {3, 1}, DType::f32);
+    state = ensemble.with_members(state, members);
   }
   void train_with(OnDivergence what) {
     train(ensemble, state, log, {.iterations = 12, .chunk = 5, .on_divergence = what});
