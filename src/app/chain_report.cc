@@ -5,6 +5,7 @@
 
 #include "src/app/chain_figures.h"
 #include "src/app/report_parts.h"
+#include "src/app/told_draws.h"
 
 namespace sturnus::app {
 namespace {
@@ -142,6 +143,8 @@ std::string summary(const json& result) {
                       " more, which result.json and the files of draws have.",
                   "caption");
   }
+  std::string weights = weights_text(get(result, "weights"));
+  if (!weights.empty()) rest += tagged("p", escaped(weights) + ".", "caption");
   return table({"Parameter", "Mean", "Error of it", "SD", "5 %", "25 %", "50 %", "75 %", "95 %",
                 "R̂", "Bulk ESS", "Tail ESS"},
                rows) +

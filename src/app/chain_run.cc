@@ -20,6 +20,7 @@
 #include "src/app/plotly_script.h"
 #include "src/app/progress.h"
 #include "src/app/result_parts.h"
+#include "src/app/told_draws.h"
 
 namespace sturnus::app {
 namespace {
@@ -108,15 +109,12 @@ json thinned_rows(const Matrix& matrix) {
   return result;
 }
 
-// Draws to look at: of some parameters, by chain.
-json describe_chains(const ChainDraws& draws, const std::vector<ParameterSummary>& rows) {
+// Draws to look at: of some of what is told, by chain.
+json describe_chains(const ChainDraws& draws, const ToldDraws& told) {
   json names = json::array(), values = json::array();
-  for (const ParameterDraws& parameter : draws.parameters) {
-    for (const ParameterElement& element : elements(parameter)) {
-      if (names.size() == shown_parameters) break;
-      names.push_back(rows[names.size()].name);
-      values.push_back(thinned_rows(chains_of(draws, parameter, element)));
-    }
+  for (std::size_t k = 0; k < std::min(shown_parameters, told.rows.size()); k++) {
+    names.push_back(told.rows[k].name);
+    values.push_back(thinned_rows(told.draws[k]));
   }
   return {{"names", names},
           {"draws", values},
@@ -137,7 +135,7 @@ json describe_curve(const MeasuredCurve& curve, const ChainDraws& draws, std::ui
 }
 
 json describe(const PosteriorToSample& posterior, const json& settings, const Sampling& sampling,
-              double compile_seconds, const ChainRun& run) {
+              double compile_seconds, const ChainRun& run, const ToldDraws& told) {
   double least = std::numeric_limits<double>::infinity();
   for (const ParameterSummary& row : run.rows) least = std::min(least, row.ess_bulk);
   const SamplerStatistics& said = run.draws.statistics;
@@ -149,12 +147,13 @@ json describe(const PosteriorToSample& posterior, const json& settings, const Sa
       {"summary", describe_summary(run.rows)},
       {"divergences", {{"warmup", sampling.warmup_divergences}, {"draws", sampling.divergences}}},
       {"warnings", warnings(run.rows, said, settings.value("max_depth", 10))},
-      {"chains", describe_chains(run.draws, run.rows)},
+      {"chains", describe_chains(run.draws, told)},
       {"timing",
        {{"compile_s", compile_seconds},
         {"warmup_s", sampling.warmup_seconds},
         {"sampling_s", sampling.sampling_seconds},
         {"ess_bulk_per_s", least / sampling.sampling_seconds}}}};
+  if (!told.weights.is_null()) result["weights"] = told.weights;
   if (posterior.curve) {
     result["data"] = describe_data(posterior.curve->data, posterior.curve->noise_sd);
     result["predictions"] = describe_curve(*posterior.curve, run.draws, settings.at("seed"));
@@ -216,8 +215,9 @@ ChainRun run_chains(const PosteriorToSample& posterior, const ChainSettings& set
 
   ChainRun run;
   run.draws = drawn(sampling, settings.method);
-  run.rows = summarize(run.draws);
-  run.result = describe(posterior, all_settings, sampling, compile_seconds, run);
+  ToldDraws told = told_draws(run.draws, posterior.weights, posterior.curve);
+  run.rows = told.rows;
+  run.result = describe(posterior, all_settings, sampling, compile_seconds, run, told);
   bool finished = sampling.transitions == end;
   run.result["finished"] = finished;
   run.result["timing"]["resumed_at"] = resumed_at;
@@ -238,6 +238,8 @@ void print_chains(std::ostream& out, const ChainRun& run) {
   if (printed < run.rows.size()) {
     out << "and " << run.rows.size() - printed << " more, which are in result.json\n";
   }
+  std::string weights = weights_text(run.result.value("weights", json()));
+  if (!weights.empty()) out << weights << '\n';
   for (const json& sentence : run.result.at("warnings")) {
     out << "\nWarning: " << sentence.get<std::string>() << '\n';
   }

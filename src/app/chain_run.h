@@ -22,13 +22,14 @@ struct PosteriorToSample {
   std::string name;  // files are called after it
   Target target;
   std::optional<MeasuredCurve> curve;
-  nlohmann::json about;  // the settings that say which posterior it is
+  nlohmann::json about;     // the settings that say which posterior it is
+  std::size_t weights = 0;  // so many of its last parameters are weights of a network
 };
 
 struct ChainRun {
   nlohmann::json result;  // as result.json has it
   ChainDraws draws;
-  std::vector<ParameterSummary> rows;
+  std::vector<ParameterSummary> rows;  // of what is told, see told_draws.h
   std::vector<std::filesystem::path> files;
 };
 

@@ -12,6 +12,7 @@ void sample_problem(std::ostream& out, std::ostream& progress, const SampleReque
   int run = request.run.value_or(0);
   PosteriorToSample posterior = {problem.name, problem.target(run), {}, {}};
   if (problem.curve) posterior.curve = problem.curve(run);
+  posterior.weights = problem.weights;
   posterior.about = {{"problem", problem.name}, {"run", run}};
   std::filesystem::path folder = request.out.empty()
                                      ? std::filesystem::path("results") / ("sample-" + problem.name)

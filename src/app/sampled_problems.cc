@@ -42,7 +42,8 @@ SampledProblem oscillator_bpinn() {
           [=](int run) {
             ExperimentData data = data_of(run);
             return bayesian_pinn_curve(problem_at(data), network_at(data), data.plot);
-          }};
+          },
+          static_cast<std::size_t>(network_at(data_of(0)).size())};
 }
 
 SampledProblem poisson_bpinn() {
@@ -61,7 +62,8 @@ SampledProblem poisson_bpinn() {
             curve.input = "x";
             curve.outputs = {"u"};
             return curve;
-          }};
+          },
+          static_cast<std::size_t>(network.size())};
 }
 
 }  // namespace

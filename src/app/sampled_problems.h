@@ -17,6 +17,7 @@ struct SampledProblem {
   bool has_runs = true;
   /// The function that was measured; empty where none was.
   std::function<MeasuredCurve(int run)> curve = {};
+  std::size_t weights = 0;  ///< So many of the last parameters are weights of a network.
 };
 
 const std::vector<SampledProblem>& sampled_problems();

@@ -16,6 +16,7 @@
 #include "src/app/json_reader.h"
 #include "src/app/sampled_problems.h"
 #include "src/app/table.h"
+#include "src/app/told_draws.h"
 #include "src/app/variational_run.h"
 #include "src/app/vi_network.h"
 
@@ -85,7 +86,9 @@ void fit_problem(std::ostream& out, std::ostream& progress, const VariationalReq
 
   VariationalDraws drawn = fit.draw(fitted.state, draws);
   ChainDraws chain = chain_draws({drawn.draws});
-  std::vector<ParameterSummary> rows = summarize(chain);
+  std::optional<MeasuredCurve> curve;
+  if (problem.curve) curve = problem.curve(request.run.value_or(0));
+  ToldDraws told = told_draws(chain, problem.weights, curve);
   double elbo = -to_doubles(fit.loss(fitted.state, draws))[0];
   double efficiency = weight_efficiency(drawn.log_weights);
   std::vector<std::string> warned = warnings(fitted.log);
@@ -100,13 +103,14 @@ void fit_problem(std::ostream& out, std::ostream& progress, const VariationalReq
                  {"device", default_device().description().text},
                  {"settings", settings},
                  {"draws", draws},
-                 {"summary", describe_summary(rows)},
+                 {"summary", describe_summary(told.rows)},
                  {"elbo", elbo},
                  {"weight_efficiency", efficiency},
                  {"warnings", warned}};
   result.update(describe(fitted));
 
-  print_summary(out, rows);
+  print_summary(out, told.rows);
+  if (problem.weights > 0) out << "and " << problem.weights << " weights of a network\n";
   print_end(out, fitted, warned);
   write_file(folder / "result.json", result.dump() + "\n");
   write_inference_data(folder / "draws.nc", inference_data(chain));

@@ -78,6 +78,35 @@ TEST(Sample, WritesWhatIsPromised) {
   EXPECT_NE(out.str().find((folder / "draws.nc").string()), std::string::npos);
 }
 
+// What is asked for is short: it tells what is written, not what is true.
+TEST(Sample, TellsTheFunctionOfANetworkRatherThanItsWeights) {
+  std::ostringstream out, progress;
+  SampleRequest request;
+  request.problem = "poisson_bpinn";
+  request.method = "hmc";
+  request.leapfrogs = 3;
+  request.chains = 2;
+  request.warmup = 20;
+  request.draws = 10;
+  request.out = fs::path(testing::TempDir()) / "network";
+  fs::remove_all(request.out);
+  sample_problem(out, progress, request);
+  json result = json::parse(read_file(request.out / "result.json"));
+  std::vector<std::string> names;
+  for (const auto& [name, row] : result.at("summary").items()) names.push_back(name);
+  EXPECT_EQ(names, (std::vector<std::string>{"lambda", "u(-0.35)", "u(-0.7)", "u(0)", "u(0.35)",
+                                             "u(0.7)"}));
+  EXPECT_EQ(result.at("chains").at("names").at(0), "lambda");
+  EXPECT_EQ(result.at("predictions").at("bands").at(0).at("q95").size(), 141u);
+  EXPECT_EQ(result.at("weights").at("count"), 50 + 50 + 2500 + 50 + 50 + 1);
+  EXPECT_NE(out.str().find("and 2701 weights of a network"), std::string::npos) << out.str();
+  EXPECT_EQ(out.str().find("layers_0_w[1,1] "), std::string::npos) << out.str();
+  EXPECT_NE(read_file(request.out / "report.html").find("and 2701 weights of a network"),
+            std::string::npos);
+  std::string header = read_file(request.out / "poisson_bpinn_1.csv");
+  EXPECT_NE(header.find("layers_1_w.50.50"), std::string::npos);  // files of draws have them all
+}
+
 TEST(Sample, SaysWhatIsWrongBeforeItBegins) {
   auto message = [](const std::function<void(SampleRequest&)>& change) {
     SampleRequest request;
