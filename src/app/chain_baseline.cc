@@ -1,11 +1,11 @@
 #include "src/app/chain_baseline.h"
 
 #include <sturnus/inference/posteriors/measured_curves.h>
-#include <sturnus/inference/results/metrics.h>
 #include <sturnus/runtime/error.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -14,6 +14,7 @@
 #include "src/app/chain_run.h"
 #include "src/app/result_parts.h"
 #include "src/app/table.h"
+#include "src/app/tempering.h"
 
 namespace sturnus::app {
 namespace {
@@ -50,42 +51,78 @@ Matrix lambda_of(const ChainDraws& draws, const std::vector<std::string>& names)
   return lambda;
 }
 
-json describe_lambda(const ChainRun& run, const std::string& name) {
-  std::vector<double> values = draws_of(run.draws, name), kept;
+json describe_lambda(const std::string& name, const std::vector<double>& values,
+                     const json& summary) {
+  std::vector<double> kept;
   std::size_t stride = (values.size() + kept_draws - 1) / kept_draws;
   for (std::size_t i = 0; i < values.size(); i += stride) kept.push_back(values[i]);
-  const json& row = run.result.at("summary").at(name);
+  const json& row = summary.at(name);
   return {{"name", name}, {"mean", row.at("mean")}, {"sd", row.at("sd")}, {"draws", kept}};
 }
 
 json compared(const ChainRun& run, const CurvePosterior& posterior, const ExperimentData& data,
               const Predictions& ensemble) {
   Matrix f = curves(posterior.curve, run.draws, data.plot.x);
+  json result = describe_distance(ensemble.plot, f, ensemble.lambda,
+                                  lambda_of(run.draws, data.parameter_names));
   json lambda = json::array();
-  for (const std::string& name : data.parameter_names) lambda.push_back(describe_lambda(run, name));
+  for (const std::string& name : data.parameter_names) {
+    lambda.push_back(describe_lambda(name, draws_of(run.draws, name), run.result.at("summary")));
+  }
   double rhat = 0, ess = run.rows.at(0).ess_bulk;
   for (const ParameterSummary& row : run.rows) {
     rhat = std::max(rhat, row.rhat);
     ess = std::min(ess, row.ess_bulk);
   }
-  return {
-      {"method", run.result.at("settings").at("method")},
-      {"w_f", mean_wasserstein(ensemble.plot, f)},
-      {"w_lambda", mean_wasserstein(ensemble.lambda, lambda_of(run.draws, data.parameter_names))},
-      {"rhat", rhat},
-      {"ess_bulk", ess},
-      {"divergences", run.result.at("divergences").at("draws")},
-      {"finished", run.result.at("finished")},
-      {"warnings", run.result.at("warnings")},
-      {"timing", run.result.at("timing")},
-      {"lambda", lambda},
-      {"bands", describe_bands(data.plot.x, f, data.plot.outputs)}};
+  result.update({{"method", run.result.at("settings").at("method")},
+                 {"rhat", rhat},
+                 {"ess_bulk", ess},
+                 {"divergences", run.result.at("divergences").at("draws")},
+                 {"finished", run.result.at("finished")},
+                 {"warnings", run.result.at("warnings")},
+                 {"timing", run.result.at("timing")},
+                 {"lambda", lambda},
+                 {"bands", describe_bands(data.plot.x, f, data.plot.outputs)}});
+  return result;
+}
+
+json against_tempering(const ExperimentData& data, const Predictions& ensemble, std::uint64_t seed,
+                       const RunPlaces& places, std::ostream& progress) {
+  Tempered posterior =
+      tempered(data, {.seed = seed},
+               places.folder.empty() ? places.folder : places.folder / "tempering.json", progress);
+  const json& summary = posterior.about.at("summary");
+  json result = distance_to(posterior, ensemble.plot, ensemble.lambda), lambda = json::array();
+  for (std::size_t k = 0; k < posterior.lambda.cols; k++) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < posterior.lambda.rows; i++) {
+      values.push_back(posterior.lambda(i, k));
+    }
+    lambda.push_back(describe_lambda(data.parameter_names[k], values, summary));
+  }
+  double rhat = 0, ess = std::numeric_limits<double>::infinity();
+  for (const json& row : summary) {
+    rhat = std::max(rhat, row.at("rhat").get<double>());
+    ess = std::min(ess, row.at("ess_bulk").get<double>());
+  }
+  result.update({{"method", "tempering"},
+                 {"name", "posterior"},
+                 {"rhat", rhat},
+                 {"ess_bulk", ess},
+                 {"divergences", nullptr},
+                 {"finished", true},
+                 {"warnings", posterior.about.at("warnings")},
+                 {"timing", {{"sampling_s", posterior.about.at("seconds")}}},
+                 {"lambda", lambda},
+                 {"bands", describe_bands(data.plot.x, posterior.f, data.plot.outputs)}});
+  return result;
 }
 
 }  // namespace
 
-void check_baseline(const RunConfig& config) {
+void check_baseline(const RunConfig& config, const std::string& method) {
   std::string experiment(name_of(config.experiment));
+  if (method == "tempering") check_tempering("run", config.experiment);
   if (config.experiment == Experiment::advection) {
     throw Error("run: the posterior of " + experiment +
                 " has a function among its unknowns, which chains of few numbers cannot draw. "
@@ -101,6 +138,9 @@ void check_baseline(const RunConfig& config) {
 json against_chains(const RunConfig& config, const ExperimentData& data,
                     const Predictions& ensemble, const ChainSettings& settings,
                     const RunPlaces& places, std::ostream& progress) {
+  if (settings.method == "tempering") {
+    return {against_tempering(data, ensemble, settings.seed, places, progress)};
+  }
   json result = json::array();
   std::string experiment(name_of(data.experiment));
   for (const Aim& aim : aims_of(data.experiment)) {
@@ -125,17 +165,20 @@ json against_chains(const RunConfig& config, const ExperimentData& data,
 }
 
 void print_baseline(std::ostream& out, const json& against) {
-  auto number = [](const json& value, const char* format) {
+  auto number = [](const json& value, const char* format) -> std::string {
+    if (!value.is_number()) return "-";
     char buffer[32];
     std::snprintf(buffer, sizeof(buffer), format, value.get<double>());
     return std::string(buffer);
   };
-  Table distances({"chains", "W(f)", "W(lambda)", "largest R-hat", "least bulk ESS", "divergent"});
+  Table distances({"posterior", "W(f)", "floor", "W(lambda)", "floor", "largest R-hat",
+                   "least bulk ESS", "divergent"});
   for (const json& d : against) {
     distances.add({d.at("method").get<std::string>() + " " + d.at("name").get<std::string>(),
-                   number(d.at("w_f"), "%.4g"), number(d.at("w_lambda"), "%.4g"),
-                   number(d.at("rhat"), "%.3f"), number(d.at("ess_bulk"), "%.0f"),
-                   number(d.at("divergences"), "%.0f")});
+                   number(d.at("w_f"), "%.4g"), number(d.at("floor_w_f").at("mean"), "%.4g"),
+                   number(d.at("w_lambda"), "%.4g"),
+                   number(d.at("floor_w_lambda").at("mean"), "%.4g"), number(d.at("rhat"), "%.3f"),
+                   number(d.at("ess_bulk"), "%.0f"), number(d.at("divergences"), "%.0f")});
   }
   out << '\n';
   distances.print(out);

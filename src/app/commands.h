@@ -47,7 +47,7 @@ struct RunRequest {
   std::optional<std::int64_t> devices;  // members are spread over so many, from `device` on
   std::filesystem::path out;            // folder; empty: results/<experiment>-<variant>-run<number>
   bool resume = false;
-  std::string against;  // "nuts": chains draw the posterior too; empty: nothing does
+  std::string against;  // "nuts" or "tempering" draws the posterior too; empty: nothing does
 };
 
 /// `sturnus run`: trains an ensemble, prints its scores, writes result.json and report.html.
@@ -58,6 +58,7 @@ struct TableRequest {
   std::vector<std::string> variants;  // empty: the published ones
   std::vector<int> runs;              // empty: the published ones
   std::optional<std::int64_t> members, iterations;
+  std::string against;  // "tempering": distances to that posterior, where none is known exactly
   std::string device;
   std::filesystem::path out;   // folder; empty: results/table-<experiment>
   std::filesystem::path keep;  // folder for <experiment>.json and .md; empty: not kept

@@ -159,7 +159,7 @@ json describe_results(const ExperimentData& data, const Predictions& predictions
 
 json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress,
          const std::optional<ChainSettings>& against) {
-  if (against) check_baseline(config);
+  if (against) check_baseline(config, against->method);
   ExperimentData data = data_of(config);
   Ensemble ensemble(problem_of(config), config.ensemble);
   json result = describe_run(to_json(config), data);

@@ -2,13 +2,16 @@
 #include <sturnus/runtime/files.h>
 
 #include <algorithm>
+#include <map>
 #include <ostream>
 #include <set>
 
 #include "src/app/commands.h"
 #include "src/app/config.h"
 #include "src/app/experiment_run.h"
+#include "src/app/json_reader.h"
 #include "src/app/results_page.h"
+#include "src/app/tempering.h"
 
 namespace sturnus::app {
 namespace {
@@ -94,6 +97,40 @@ json exact_rows(Experiment experiment, const std::set<int>& runs, std::int64_t m
   return rows;
 }
 
+// Tempered posteriors by run. They are kept beside the results.
+using Posteriors = std::map<int, Tempered>;
+
+Posteriors tempered_posteriors(const std::set<int>& runs, const fs::path& folder,
+                               std::ostream& progress) {
+  Posteriors all;
+  for (int run : runs) {
+    fs::path file = folder / ("tempering-run" + std::to_string(run) + ".json");
+    all[run] = tempered(published_data(Experiment::lotka_volterra, run), {}, file, progress);
+  }
+  return all;
+}
+
+json tempered_rows(const Posteriors& posteriors, std::int64_t members) {
+  json row = {{"name", "tempering"}, {"who", "tempered draws"}, {"runs", json::array()}};
+  for (const auto& [run, posterior] : posteriors) {
+    ExperimentData data = published_data(Experiment::lotka_volterra, run);
+    json scores = scores_of_draws(posterior, data, static_cast<std::size_t>(members));
+    row["runs"].push_back({{"run", run}, {"metrics", scores}});
+  }
+  return {row};
+}
+
+// The summary of a result, with its distance to a posterior that is not known exactly.
+json summary_against(const json& result, const Tempered& posterior) {
+  json distance = distance_to(posterior, matrix_of(result["predictions"]["members"]),
+                              matrix_of(result["lambda"]["draws"]));
+  distance["name"] = "tempering";
+  json done = summary(result);
+  for (const char* key : {"w_f", "w_lambda"}) done["metrics"][key] = distance[key];
+  done["metrics"]["exact"] = {distance};
+  return done;
+}
+
 // One variant on one data set, and its summary once it is done.
 struct Cell {
   RunConfig config;
@@ -119,6 +156,8 @@ std::vector<Cell> cells_of(Experiment experiment, const TableRequest& request, c
       config.ensemble.seed = static_cast<std::uint64_t>(run);
       Cell cell = {config_from_json(to_json(config)), kept_summary(kept, config)};
       bool asked_for = wants(request.variants, variant) && wants(request.runs, run);
+      bool has_distance = !cell.done.is_null() && !cell.done["metrics"]["exact"].empty();
+      if (asked_for && !request.against.empty() && !has_distance) cell.done = {};
       if (asked_for || !cell.done.is_null()) cells.push_back(cell);
     }
   }
@@ -143,6 +182,12 @@ json rows_of(const std::vector<Cell>& cells) {
 
 void run_table(std::ostream& out, std::ostream& progress, const TableRequest& request) {
   Experiment experiment = experiment_named(request.experiment);
+  if (!request.against.empty()) {
+    if (request.against != "tempering") {
+      refuse_unknown("table", "method to compare with", request.against, {"tempering"});
+    }
+    check_tempering("table", experiment);
+  }
   select_device(request.device);
   std::string name(name_of(experiment));
   fs::path folder = request.out.empty() ? fs::path("results") / ("table-" + name) : request.out;
@@ -158,9 +203,12 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
   std::set<int> runs;
   for (const Cell& cell : cells) runs.insert(cell.config.run);
   const RunConfig& first = cells.front().config;
-  json all = {{"experiment", name},
-              {"settings", to_json(first)},
-              {"exact", exact_rows(experiment, runs, first.ensemble.members)}};
+  Posteriors posteriors;
+  if (!request.against.empty()) posteriors = tempered_posteriors(runs, folder, progress);
+  json exact = posteriors.empty() ? exact_rows(experiment, runs, first.ensemble.members)
+                                  : tempered_rows(posteriors, first.ensemble.members);
+  if (exact.empty() && !kept.is_null()) exact = kept["exact"];
+  json all = {{"experiment", name}, {"settings", to_json(first)}, {"exact", exact}};
   if (!kept.is_null()) all["sturnus"] = kept["sturnus"], all["device"] = kept["device"];
   auto keep = [&] {
     all["variants"] = rows_of(cells);
@@ -179,7 +227,8 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
     }
     all["sturnus"] = result["sturnus"];
     all["device"] = result["device"];
-    cell.done = summary(result);
+    cell.done =
+        posteriors.empty() ? summary(result) : summary_against(result, posteriors.at(config.run));
     keep();
   }
   keep();

@@ -73,4 +73,16 @@ void KeptWork::remove() const {
   fs::remove(path_, ignored);
 }
 
+json kept_result(const fs::path& file, const json& settings, const std::function<json()>& work) {
+  if (fs::exists(file)) {
+    json found = json::parse(read_file(file));
+    if (found.at("settings") == settings) return found.at("result");
+  }
+  json result = work();
+  if (!file.empty()) {
+    write_file(file, json{{"settings", settings}, {"result", result}}.dump() + "\n");
+  }
+  return result;
+}
+
 }  // namespace sturnus::app

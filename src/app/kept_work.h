@@ -43,4 +43,9 @@ class KeptWork {
   nlohmann::json settings_;
 };
 
+/// What a file has, if it is of these settings; what `work` gives otherwise, which is then kept
+/// there, unless the file's name is empty.
+nlohmann::json kept_result(const std::filesystem::path& file, const nlohmann::json& settings,
+                           const std::function<nlohmann::json()>& work);
+
 }  // namespace sturnus::app

@@ -41,7 +41,8 @@ int main(int argc, char** argv) {
   run->add_option("--out", run_request.out, "Folder for result.json and report.html");
   run->add_flag("--resume", run_request.resume, "Go on with a training that was interrupted");
   run->add_option("--against", run_request.against,
-                  "nuts: draw the posterior by chains too, and tell how far the ensemble is");
+                  "nuts, or tempering for lotka_volterra: draw the posterior too, and tell how far "
+                  "the ensemble is");
   run->callback([&] { run_experiment(std::cout, std::cerr, run_request); });
 
   CLI::App* table = program.add_subcommand("table", "An experiment's published table, and ours");
@@ -51,6 +52,8 @@ int main(int argc, char** argv) {
   table->add_option("--runs", table_request.runs, "Some of the runs 0 to 4")->delimiter(',');
   table->add_option("--members", table_request.members, "Networks in the ensemble");
   table->add_option("--iterations", table_request.iterations, "Steps of the optimiser");
+  table->add_option("--against", table_request.against,
+                    "tempering: distances to that posterior, for lotka_volterra");
   table->add_option("--device", table_request.device, "cpu, cuda:1, ...");
   table->add_option("--out", table_request.out, "Folder; what is there is not run again");
   table->add_option("--keep", table_request.keep, "Folder for the results page and its JSON");

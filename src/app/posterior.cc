@@ -1,4 +1,3 @@
-#include <sturnus/functional/doubles.h>
 #include <sturnus/inference/chains/chain_draws.h>
 #include <sturnus/inference/posteriors/lotka_volterra_posterior.h>
 #include <sturnus/inference/results/metrics.h>
@@ -7,7 +6,6 @@
 #include <sturnus/runtime/client.h>
 #include <sturnus/runtime/files.h>
 
-#include <algorithm>
 #include <cmath>
 #include <ostream>
 
@@ -15,8 +13,10 @@
 #include "src/app/commands.h"
 #include "src/app/experiment_run.h"
 #include "src/app/json_reader.h"
+#include "src/app/kept_work.h"
 #include "src/app/posterior_page.h"
 #include "src/app/result_parts.h"
+#include "src/app/tempering.h"
 
 namespace sturnus::app {
 namespace {
@@ -28,59 +28,15 @@ double mean_of(const std::vector<double>& values) {
   return values.empty() ? 0 : mean_sd(values).mean;
 }
 
-/// What 25 of the draws score against 5000 of them, on the average.
-json floor_of(const ChainDraws& draws, const ExperimentData& data) {
-  const std::size_t members = 25, groups = 20;
-  std::size_t count = std::min<std::size_t>(5000, draws.chains * draws.draws);
-  Matrix all = rows_of(draws, count), lambda(count, 4);
-  for (std::size_t i = 0; i < count; i++) {
-    for (std::size_t k = 0; k < 4; k++) lambda(i, k) = all(i, 2 + k);
-  }
-  Matrix curves = lotka_volterra_curves(all, data.plot.x);
-  std::vector<double> w_f, w_lambda;
-  auto part = [&](const Matrix& whole, std::size_t group) {
-    Matrix some(members, whole.cols);
-    for (std::size_t i = 0; i < members; i++) {
-      std::size_t row = (i * count / members + group * count / members / groups) % count;
-      for (std::size_t k = 0; k < whole.cols; k++) some(i, k) = whole(row, k);
-    }
-    return mean_wasserstein(some, whole);
-  };
-  for (std::size_t group = 0; group < groups; group++) {
-    w_f.push_back(part(curves, group));
-    w_lambda.push_back(part(lambda, group));
-  }
-  return {{"members", members}, {"w_f", mean_of(w_f)}, {"w_lambda", mean_of(w_lambda)}};
-}
-
-SmcOptions smc_options(const PosteriorRequest& request, std::uint64_t seed) {
-  return {.particles = request.particles, .moves = 30, .seed = seed};
-}
-
-json temper(const PosteriorRequest& request, const ExperimentData& data, std::ostream& progress) {
-  auto begun = Clock::now();
-  TemperedOptions options = {.smc = smc_options(request, request.seed), .walkers = request.walkers};
-  options.walk.seed = request.seed;
-  options.walk.draws = request.draws;
-  TemperedPosterior found = tempered_lotka_volterra(data.train, data.noise_sd, options);
-  std::vector<ParameterSummary> rows = summarize(found.draws);
-  progress << summary_table(rows) << std::endl;
-  return {{"summary", describe_summary(rows)},
-          {"log_evidence", found.tempering.log_evidence},
-          {"temperatures", found.tempering.temperatures},
-          {"accept", found.tempering.accept},
-          {"walkers_accept", mean_of(to_doubles(found.accept))},
-          {"floor", floor_of(found.draws, data)},
-          {"seconds", seconds_since(begun)}};
-}
-
 /// Chains that begin at particles of another seed than those of `temper`.
 json sample_by_nuts(const PosteriorRequest& request, const ExperimentData& data,
                     std::ostream& progress) {
   auto begun = Clock::now();
   Target target = lotka_volterra_model(data.train, data.noise_sd);
-  SmcResult starts =
-      smc(target, lotka_volterra_reference(), smc_options(request, request.seed + 1));
+  SmcOptions tempering = TemperedOptions().smc;
+  tempering.particles = request.particles;
+  tempering.seed = request.seed + 1;
+  SmcResult starts = smc(target, lotka_volterra_reference(), tempering);
   SamplingOptions options = {.chains = request.chains,
                              .warmup = request.chain_draws / 2,
                              .draws = request.chain_draws,
@@ -113,18 +69,6 @@ json agreement_of(const json& one, const json& other) {
   return result;
 }
 
-/// What a file has, if it is of these settings; what `work` gives otherwise, which is then kept.
-template <class Work>
-json kept(const fs::path& file, const json& settings, const Work& work) {
-  if (fs::exists(file)) {
-    json found = json::parse(read_file(file));
-    if (found.at("settings") == settings) return found.at("result");
-  }
-  json result = work();
-  write_file(file, json{{"settings", settings}, {"result", result}}.dump() + "\n");
-  return result;
-}
-
 json truth_of(const ExperimentData& data) {
   json truth = {{"start[1]", data.train.truth[0]}, {"start[2]", data.train.truth[1]}};
   for (std::size_t i = 0; i < data.parameters.size(); i++) {
@@ -143,10 +87,7 @@ void run_posterior(std::ostream& out, std::ostream& progress, const PosteriorReq
   std::vector<int> runs = request.runs.empty() ? std::vector<int>{0, 1, 2, 3, 4} : request.runs;
   select_device(request.device);
   fs::path folder = request.out.empty() ? fs::path("results") / ("posterior-" + name) : request.out;
-  json tempering = {{"particles", request.particles},
-                    {"walkers", request.walkers},
-                    {"draws", request.draws},
-                    {"seed", request.seed}};
+  TemperingSettings tempering = {request.particles, request.walkers, request.draws, request.seed};
   json nuts = {{"particles", request.particles},
                {"chains", request.chains},
                {"draws", request.chain_draws},
@@ -154,16 +95,15 @@ void run_posterior(std::ostream& out, std::ostream& progress, const PosteriorReq
   json all = {{"sturnus", describe_program()},
               {"device", default_device().description().text},
               {"experiment", name},
-              {"settings", {{"tempering", tempering}, {"nuts", nuts}}},
+              {"settings", {{"tempering", to_json(tempering)}, {"nuts", nuts}}},
               {"runs", json::array()}};
   for (int run : runs) {
     ExperimentData data = published_data(Experiment::lotka_volterra, run);
     fs::path place = folder / ("run" + std::to_string(run));
     json result = {{"run", run}, {"truth", truth_of(data)}};
-    result["tempering"] =
-        kept(place / "tempering.json", tempering, [&] { return temper(request, data, progress); });
-    result["nuts"] =
-        kept(place / "nuts.json", nuts, [&] { return sample_by_nuts(request, data, progress); });
+    result["tempering"] = tempered(data, tempering, place / "tempering.json", progress).about;
+    result["nuts"] = kept_result(place / "nuts.json", nuts,
+                                 [&] { return sample_by_nuts(request, data, progress); });
     result["agreement"] = agreement_of(result["tempering"]["summary"], result["nuts"]["summary"]);
     all["runs"].push_back(result);
   }

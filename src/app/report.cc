@@ -24,7 +24,8 @@ json posteriors_of(const json& result) {
 std::string name_of(const json& posterior) {
   std::string name = text(posterior, "name");
   std::string phase = name == "exact" || name == "posterior" ? "" : ", " + spaced(name);
-  return (text(posterior, "method") == "nuts" ? "NUTS" : "Exact") + phase;
+  std::string method = text(posterior, "method");
+  return (method == "nuts" ? "NUTS" : method == "tempering" ? "Tempering" : "Exact") + phase;
 }
 
 // Chooses which posterior the figures show beside the ensemble.
@@ -253,12 +254,15 @@ std::string metrics(const json& result) {
 
   rows.clear();
   for (const json& chains : get(result, "against")) {
-    rows.push_back({name_of(chains), number(get(chains, "w_f")), number(get(chains, "w_lambda")),
+    rows.push_back({name_of(chains), number(get(chains, "w_f")),
+                    number(get(chains, "floor_w_f", "mean")), number(get(chains, "w_lambda")),
+                    number(get(chains, "floor_w_lambda", "mean")),
                     number(get(chains, "rhat"), "%.3f"), number(get(chains, "ess_bulk"), "%.0f")});
   }
   if (!rows.empty()) {
-    contents += tagged("h3", "Distance to the posterior of Markov chains") +
-                table({"Posterior", "W(f)", "W(λ)", "Largest R̂", "Least bulk ESS"}, rows);
+    contents +=
+        tagged("h3", "Distance to the posterior that was drawn") +
+        table({"Posterior", "W(f)", "Floor", "W(λ)", "Floor", "Largest R̂", "Least bulk ESS"}, rows);
   }
 
   rows.clear();

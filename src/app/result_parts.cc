@@ -1,5 +1,6 @@
 #include "src/app/result_parts.h"
 
+#include <sturnus/inference/results/metrics.h>
 #include <sturnus/runtime/version.h>
 
 #include <algorithm>
@@ -40,6 +41,14 @@ json in_rows(MatrixView matrix) {
   return result;
 }
 
+Matrix matrix_of(const json& rows) {
+  Matrix result(rows.size(), rows.empty() ? 0 : rows.at(0).size());
+  for (std::size_t i = 0; i < result.rows; i++) {
+    for (std::size_t j = 0; j < result.cols; j++) result(i, j) = rows[i].at(j);
+  }
+  return result;
+}
+
 json describe_data(const Samples& data, double noise_sd) {
   return {{"x", in_rows(data.x, data.inputs)},
           {"y", in_rows(data.y, data.outputs)},
@@ -66,6 +75,18 @@ json describe_bands(const std::vector<double>& x, MatrixView rows, std::size_t o
     result.push_back(bands);
   }
   return result;
+}
+
+json describe_distance(MatrixView members_f, MatrixView draws_f, MatrixView members_lambda,
+                       MatrixView draws_lambda) {
+  auto floor = [](MatrixView draws, std::size_t members) -> json {
+    MeanSd floor = wasserstein_floor(draws, std::min(members, draws.rows));
+    return {{"mean", floor.mean}, {"sd", floor.sd}};
+  };
+  return {{"w_f", mean_wasserstein(members_f, draws_f)},
+          {"w_lambda", mean_wasserstein(members_lambda, draws_lambda)},
+          {"floor_w_f", floor(draws_f, members_f.rows)},
+          {"floor_w_lambda", floor(draws_lambda, members_lambda.rows)}};
 }
 
 }  // namespace sturnus::app

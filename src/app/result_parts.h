@@ -19,11 +19,18 @@ nlohmann::json describe_summary(const std::vector<ParameterSummary>& rows);
 /// Rows of `width` numbers.
 nlohmann::json in_rows(const std::vector<double>& values, std::size_t width);
 nlohmann::json in_rows(MatrixView matrix);
+/// From what in_rows made.
+Matrix matrix_of(const nlohmann::json& rows);
 
 /// Points and measured values, which have noise of that standard deviation.
 nlohmann::json describe_data(const Samples& data, double noise_sd);
 
 /// Quantiles over rows of a function at points `x`: for each output `x`, `q05`, `q25`, ..., `q95`.
 nlohmann::json describe_bands(const std::vector<double>& x, MatrixView rows, std::size_t outputs);
+
+/// How far an ensemble is from draws of a posterior: w_f and w_lambda, and floor_w_f and
+/// floor_w_lambda, what as many of the draws score (mean and sd).
+nlohmann::json describe_distance(MatrixView members_f, MatrixView draws_f,
+                                 MatrixView members_lambda, MatrixView draws_lambda);
 
 }  // namespace sturnus::app

@@ -98,6 +98,12 @@ std::optional<Row> published_row(Experiment experiment, const std::string& varia
   return row;
 }
 
+// What as many independent draws of the posterior are called: exact, or tempered.
+std::string draws_name(const json& results) {
+  const json& exact = results.at("exact");
+  return exact.empty() ? "" : exact.at(0).value("who", "exact draws");
+}
+
 std::vector<Row> rows_of(const json& results) {
   Experiment experiment = experiment_named(results.at("experiment"));
   std::vector<Row> rows;
@@ -109,7 +115,7 @@ std::vector<Row> rows_of(const json& results) {
     if (auto published = published_row(experiment, variant.at("name"))) rows.push_back(*published);
   }
   for (const json& exact : results.at("exact")) {
-    rows.push_back(row_of(exact.at("name"), "exact draws", exact.at("runs")));
+    rows.push_back(row_of(exact.at("name"), draws_name(results), exact.at("runs")));
   }
   return rows;
 }
@@ -178,27 +184,49 @@ std::string orderings(const json& results) {
   return page.str();
 }
 
-// The mean over runs of a distance to an exact posterior, and its ratio to that of exact draws.
+// Whether a run was compared with a posterior.
+bool has_distance(const json& run) { return !run.at("metrics").at("exact").empty(); }
+
+// The mean over runs of a distance to a posterior, and its ratio to that of as many draws of it.
 std::string against_floor(const json& runs, std::size_t posterior, const std::string& key,
                           int digits) {
   double distance = 0, floor = 0;
+  auto compared = static_cast<double>(std::count_if(runs.begin(), runs.end(), has_distance));
+  if (compared == 0) return "-";
   for (const json& run : runs) {
+    if (!has_distance(run)) continue;
     const json& exact = run.at("metrics").at("exact").at(posterior);
-    distance += exact.at(key).get<double>() / static_cast<double>(runs.size());
-    floor += exact.at("floor_" + key).at("mean").get<double>() / static_cast<double>(runs.size());
+    distance += exact.at(key).get<double>() / compared;
+    floor += exact.at("floor_" + key).at("mean").get<double>() / compared;
   }
   char buffer[64];
   std::snprintf(buffer, sizeof(buffer), "%.*f (%.2f)", digits, distance, distance / floor);
   return buffer;
 }
 
-// Distances to every exact posterior that there is; nothing where there is none.
+// The distances of the first run that has any.
+json first_distances(const json& results) {
+  for (const json& variant : results.at("variants")) {
+    for (const json& run : variant.at("runs")) {
+      if (has_distance(run)) return run.at("metrics").at("exact");
+    }
+  }
+  return json::array();
+}
+
+// Distances to every posterior that is known; nothing where none is.
 std::string distances(const json& results) {
-  const json& first = results.at("variants").at(0).at("runs").at(0).at("metrics").at("exact");
+  const json first = first_distances(results);
   if (first.empty()) return "";
+  bool tempered = first.at(0).at("name") == "tempering";
   std::ostringstream page;
-  page << "## Distance to the exact posterior\n\nIn brackets: how many times the distance of as "
-          "many exact draws. ";
+  page << "## Distance to the " << (tempered ? "" : "exact ")
+       << "posterior\n\nIn brackets: how many times the distance of as many " << draws_name(results)
+       << ". ";
+  if (tempered) {
+    page << "W(f) is the mean over 200 times of both populations. [The posterior]("
+         << results.at("experiment").get<std::string>() << "_posterior.md) is that by tempering. ";
+  }
   if (first.size() > 1) {
     page << "The published chain is told that f(0) = 0 (fixed phase); the networks are told no "
             "initial value, and aim at the posterior with a free phase. ";
@@ -267,13 +295,20 @@ std::string results_page(const json& results) {
   std::string name = results.at("experiment");
   std::ostringstream page;
   page << "# " << name << "\n\n"
-       << "Written by `sturnus table " << name << " --keep docs/results`, Sturnus "
+       << "Written by `sturnus table " << name
+       << (draws_name(results) == "tempered draws" ? " --against tempering" : "")
+       << " --keep docs/results`, Sturnus "
        << results.at("sturnus").at("version").get<std::string>() << ", source " << sources(results)
        << ", on " << results.at("device").get<std::string>() << ": " << settings.at("members")
        << " members, " << settings.at("iterations")
-       << " iterations, mean ± standard deviation over " << most_runs(results)
-       << " runs. `exact draws` is what as many independent draws from the exact posterior score: "
-          "no ensemble can be expected to do better by much.\n\n| variant | |";
+       << " iterations, mean ± standard deviation over " << most_runs(results) << " runs.";
+  if (!results.at("exact").empty()) {
+    bool tempered = draws_name(results) == "tempered draws";
+    page << " `" << draws_name(results) << "` is what as many independent draws from the "
+         << (tempered ? "posterior by tempering" : "exact posterior")
+         << " score: no ensemble can be expected to do better by much.";
+  }
+  page << "\n\n| variant | |";
   for (const Score& score : scores) page << " " << score.title << " |";
   page << "\n|---|---|---|---|---|---|---|---|\n";
   for (const Row& row : rows_of(results)) {

@@ -2,6 +2,7 @@
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>
 
+#include <algorithm>
 #include <charconv>
 #include <ostream>
 
@@ -74,8 +75,9 @@ void run_experiment(std::ostream& out, std::ostream& progress, const RunRequest&
   fs::path folder = folder_of(request, config);
   std::optional<ChainSettings> against;
   if (!request.against.empty()) {
-    if (request.against != "nuts") {
-      refuse_unknown("run", "method to compare with", request.against, {"nuts"});
+    const std::vector<std::string> methods = {"nuts", "tempering"};
+    if (std::find(methods.begin(), methods.end(), request.against) == methods.end()) {
+      refuse_unknown("run", "method to compare with", request.against, methods);
     }
     against = ChainSettings{.method = request.against, .seed = config.ensemble.seed};
   }

@@ -244,6 +244,13 @@ TEST_F(Commands, RunAnExperimentAndSayWhatIsWrong) {
               AllOf(HasSubstr("there is no experiment and no file \"pendulum\""),
                     HasSubstr("damped_oscillator")));
   request.experiment = "exponential";
+  request.against = "tempering";
+  EXPECT_THAT(error_of([&] { run_experiment(out, progress, request); }),
+              HasSubstr("but the experiment is exponential"));
+  request.against = "nut";
+  EXPECT_THAT(error_of([&] { run_experiment(out, progress, request); }),
+              HasSubstr("there are nuts, tempering. Did you mean \"nuts\"?"));
+  request.against = "";
   request.device = "cpu:99";
   EXPECT_THAT(error_of([&] { run_experiment(out, progress, request); }),
               HasSubstr("there is no cpu:99"));

@@ -221,6 +221,8 @@ json with_chains(json result) {
                         {"method", "nuts"},
                         {"w_f", 0.031},
                         {"w_lambda", 0.017},
+                        {"floor_w_f", {{"mean", 0.021}, {"sd", 0.002}}},
+                        {"floor_w_lambda", {{"mean", 0.012}, {"sd", 0.001}}},
                         {"rhat", 1.0049},
                         {"ess_bulk", 812.3},
                         {"warnings", {"E-BFMI is low."}},
@@ -233,10 +235,13 @@ TEST(Report, ShowsChainsBesideTheEnsemble) {
   std::string page = report_html(with_chains(result_of("lotka_volterra")), "script");
   EXPECT_THAT(page, HasSubstr("<th>Ensemble</th><th>NUTS</th>"));
   EXPECT_THAT(page, HasSubstr("<td>1.50 ± 0.25</td>"));
-  EXPECT_THAT(page, HasSubstr("<td>NUTS</td><td>0.031</td><td>0.017</td><td>1.005</td>"
-                              "<td>812</td>"));
+  EXPECT_THAT(page, HasSubstr("<td>NUTS</td><td>0.031</td><td>0.021</td><td>0.017</td>"
+                              "<td>0.012</td><td>1.005</td><td>812</td>"));
   EXPECT_THAT(page, HasSubstr("NUTS: E-BFMI is low."));
   EXPECT_EQ(count(page, "<button"), 0);
+  json tempered = with_chains(result_of("lotka_volterra"));
+  tempered["against"][0]["method"] = "tempering";
+  EXPECT_THAT(report_html(tempered, "script"), HasSubstr("<td>Tempering</td><td>0.031</td>"));
   page = report_html(with_chains(result_of("oscillator")), "script");
   EXPECT_EQ(count(page, "<button"), 6);  // two exact posteriors and the chains', in two places
 }

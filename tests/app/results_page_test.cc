@@ -54,6 +54,29 @@ TEST(ResultsPage, SaysWhatIsThere) {
   EXPECT_THAT(page, HasSubstr("| full | Sturnus, 1 runs |"));
 }
 
+// Distances to a posterior by tempering, which one of two runs has.
+TEST(ResultsPage, NamesTheTemperedPosterior) {
+  json all = results({"mine", "full"});
+  all["experiment"] = "lotka_volterra";
+  all["exact"][0]["name"] = "tempering";
+  all["exact"][0]["who"] = "tempered draws";
+  for (json& variant : all["variants"]) {
+    variant["runs"][0]["metrics"]["exact"] = json::array();
+    variant["runs"][1]["metrics"]["exact"][0]["name"] = "tempering";
+  }
+  all["variants"][0]["runs"].erase(1);
+  std::string page = results_page(all);
+  EXPECT_THAT(page, HasSubstr("table lotka_volterra --against tempering --keep"));
+  EXPECT_THAT(page, HasSubstr("| tempering | tempered draws |"));
+  EXPECT_THAT(page, HasSubstr("## Distance to the posterior\n\nIn brackets: how many times the "
+                              "distance of as many tempered draws."));
+  EXPECT_THAT(page, HasSubstr("(lotka_volterra_posterior.md)"));
+  EXPECT_THAT(page, HasSubstr("\n| mine | - | - |\n"));
+  EXPECT_THAT(page, HasSubstr("\n| full | 0.7000 (2.00) | 0.0070 (1.00) |\n"));
+  all["exact"] = json::array();
+  EXPECT_THAT(results_page(all), Not(HasSubstr("independent draws")));
+}
+
 // Means and standard deviations of two runs, the published ones below, exact draws last.
 TEST(ResultsPage, HoldsEveryTable) {
   EXPECT_EQ(

@@ -4,7 +4,7 @@
 //
 //   TemperedPosterior found = tempered_lotka_volterra(data.train, data.noise_sd);
 //   Matrix draws = rows_of(found.draws, 5000);
-//   Matrix f = lotka_volterra_curves(draws, times);
+//   Matrix f = curves(curve_posterior(data).curve, draws, times);
 #pragma once
 
 #include <sturnus/inference/chains/differential_evolution.h>
@@ -35,9 +35,5 @@ struct TemperedOptions {
 TemperedPosterior tempered_lotka_volterra(const Samples& data, double sigma,
                                           const TemperedOptions& options = {},
                                           const LotkaVolterraPrior& prior = {});
-
-/// `count` rows of start, alpha, beta, gamma, delta, spread evenly over all draws. Throws Error
-/// when there are fewer draws than that.
-Matrix rows_of(const ChainDraws& draws, std::size_t count);
 
 }  // namespace sturnus

@@ -74,22 +74,13 @@ CurvePosterior lotka_volterra(const ExperimentData& data) {
   return result;
 }
 
-/// All parameters of every draw, [draws, size].
-Array rows_of(const ChainDraws& draws) {
-  std::size_t rows = draws.chains * draws.draws, width = 0;
-  for (const ParameterDraws& p : draws.parameters) width += p.values.size() / rows;
-  std::vector<double> all;
-  all.reserve(rows * width);
-  for (std::size_t row = 0; row < rows; row++) {
-    for (const ParameterDraws& p : draws.parameters) {
-      auto size = static_cast<std::ptrdiff_t>(p.values.size() / rows);
-      auto begin = p.values.begin() + static_cast<std::ptrdiff_t>(row) * size;
-      all.insert(all.end(), begin, begin + size);
-    }
-  }
-  return array(all, {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(width)},
+Array array_of(MatrixView rows) {
+  return array(std::vector<double>(rows.data, rows.data + rows.rows * rows.cols),
+               {static_cast<std::int64_t>(rows.rows), static_cast<std::int64_t>(rows.cols)},
                DType::f64);
 }
+
+Matrix all_rows(const ChainDraws& draws) { return rows_of(draws, draws.chains * draws.draws); }
 
 Matrix matrix_of(const Array& rows) {
   Matrix result(static_cast<std::size_t>(rows.shape()[0]), 0);
@@ -144,9 +135,13 @@ MeasuredCurve hare_lynx_curve() {
   return result;
 }
 
-Matrix curves(const MeasuredCurve& curve, const ChainDraws& draws, std::span<const double> times) {
+Matrix curves(const MeasuredCurve& curve, MatrixView parameters, std::span<const double> times) {
   auto one = [&](const Array& parameters) { return curve.values(parameters, times); };
-  return matrix_of(jit([&](const Array& rows) { return vmap(one)(rows); })(rows_of(draws)));
+  return matrix_of(jit([&](const Array& rows) { return vmap(one)(rows); })(array_of(parameters)));
+}
+
+Matrix curves(const MeasuredCurve& curve, const ChainDraws& draws, std::span<const double> times) {
+  return curves(curve, all_rows(draws), times);
 }
 
 Matrix predicted_measurements(const MeasuredCurve& curve, const ChainDraws& draws,
@@ -156,7 +151,7 @@ Matrix predicted_measurements(const MeasuredCurve& curve, const ChainDraws& draw
     return curve.measured(parameters, values, normal(key, values.shape(), DType::f64));
   };
   auto all = [&](const Array& rows, const Key& keys) { return vmap(one)(rows, keys); };
-  Array rows = rows_of(draws);
+  Array rows = array_of(all_rows(draws));
   return matrix_of(jit(all)(rows, split(key(seed), rows.shape()[0])));
 }
 

@@ -46,7 +46,9 @@ CurvePosterior curve_posterior(const ExperimentData& data, bool free_phase = fal
 /// The curve of hares and lynxes.
 MeasuredCurve hare_lynx_curve();
 
-/// The curve of every draw, chain by chain: draws x (times x outputs), point by point.
+/// The curve of every row of parameters: rows x (times x outputs), point by point.
+Matrix curves(const MeasuredCurve& curve, MatrixView parameters, std::span<const double> times);
+/// Of every draw, chain by chain.
 Matrix curves(const MeasuredCurve& curve, const ChainDraws& draws, std::span<const double> times);
 
 /// New measurements at such times, one set for every draw.

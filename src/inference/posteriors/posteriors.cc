@@ -195,22 +195,6 @@ Reference lotka_volterra_reference(const LotkaVolterraPrior& prior) {
   return {draw, model.log_density};
 }
 
-Matrix lotka_volterra_curves(MatrixView parameters, std::span<const double> times) {
-  if (parameters.cols != 6 || times.empty()) {
-    throw Error("lotka_volterra_curves: rows of " + std::to_string(parameters.cols) +
-                " parameters and " + std::to_string(times.size()) +
-                " times. Give start, alpha, beta, gamma and delta, which are 6, and a time");
-  }
-  auto of_row = [&](const Array& p) {
-    return ravel(curve(LotkaVolterra{p(Slice{0, 2}), p(2), p(3), p(4), p(5)}, times));
-  };
-  std::vector<double> rows(parameters.data, parameters.data + parameters.rows * parameters.cols);
-  Array p = array(rows, {static_cast<std::int64_t>(parameters.rows), 6}, DType::f64);
-  Matrix result(parameters.rows, 2 * times.size());
-  result.values = to_doubles(jit([&](const Array& all) { return vmap(of_row)(all); })(p));
-  return result;
-}
-
 Array curve(const LotkaVolterra& p, std::span<const double> times) {
   return solution(p, StepGrid(times, longest_step));
 }

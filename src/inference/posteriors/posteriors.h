@@ -59,9 +59,6 @@ Model<LotkaVolterra> lotka_volterra_model(const Samples& data, double sigma,
 Array curve(const LotkaVolterra& p, std::span<const double> times);
 /// That prior in the model's free numbers.
 Reference lotka_volterra_reference(const LotkaVolterraPrior& prior = {});
-/// (x, y) at increasing times, of which the first is that of `start`, for rows of start, alpha,
-/// beta, gamma and delta: rows x (times x 2). Throws Error when there are not 6 columns or no time.
-Matrix lotka_volterra_curves(MatrixView parameters, std::span<const double> times);
 
 /// The effects of coaching in eight schools (D. Rubin, 1981): y_i normal(theta_i, sd_i),
 /// theta_i = mu + tau offsets_i, offsets_i normal(0, 1), mu normal(0, 5), tau half-Cauchy(5).

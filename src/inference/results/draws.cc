@@ -69,6 +69,29 @@ Matrix chains_of(const ChainDraws& draws, const ParameterDraws& parameter,
   return result;
 }
 
+Matrix rows_of(const ChainDraws& draws, std::size_t count) {
+  std::size_t available = draws.chains * draws.draws;
+  if (count == 0 || count > available) {
+    throw Error("rows_of: " + std::to_string(count) + " rows of " + std::to_string(available) +
+                " draws. Give 1 to " + std::to_string(available));
+  }
+  std::size_t width = 0;
+  for (const ParameterDraws& p : draws.parameters) width += p.values.size() / available;
+  Matrix result(count, width);
+  std::size_t column = 0;
+  for (const ParameterDraws& p : draws.parameters) {
+    std::size_t columns = p.values.size() / available;
+    for (std::size_t i = 0; i < count; i++) {
+      std::size_t row = i * available / count;
+      for (std::size_t k = 0; k < columns; k++) {
+        result(i, column + k) = p.values[row * columns + k];
+      }
+    }
+    column += columns;
+  }
+  return result;
+}
+
 void check_draws(const char* function, const ChainDraws& draws) {
   std::set<std::string> names;
   for (const ParameterDraws& parameter : draws.parameters) {

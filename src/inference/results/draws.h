@@ -51,6 +51,10 @@ std::string index_text(const ParameterElement& element, const char* separator);
 Matrix chains_of(const ChainDraws& draws, const ParameterDraws& parameter,
                  const ParameterElement& element);
 
+/// `count` draws as rows of all parameters, spread evenly over all chains. Throws Error when there
+/// are fewer draws than that.
+Matrix rows_of(const ChainDraws& draws, std::size_t count);
+
 /// Throws Error, in the name of `function`, unless every array has the extents that `draws` and its
 /// shape say, and every parameter a name of its own that files can hold: letters, digits and _, a
 /// letter first, no __ at the end.

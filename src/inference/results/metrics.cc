@@ -273,6 +273,28 @@ MeanSd mean_sd(std::span<const double> values) {
   return {mean, std::sqrt(variance)};
 }
 
+MeanSd wasserstein_floor(MatrixView draws, std::size_t members, std::size_t choices) {
+  check_members("wasserstein_floor", draws);
+  if (members < 1 || members > draws.rows || choices < 1) {
+    throw Error("wasserstein_floor: " + std::to_string(choices) + " choices of " +
+                std::to_string(members) + " of " + std::to_string(draws.rows) +
+                " draws. Give at least one choice, and 1 to " + std::to_string(draws.rows) +
+                " members");
+  }
+  std::vector<double> scores(choices), some(members);
+  for (std::size_t j = 0; j < draws.cols; ++j) {
+    std::vector<double> sorted = sorted_column(draws, j);
+    for (std::size_t choice = 0; choice < choices; ++choice) {
+      std::size_t first = choice * draws.rows / members / choices;
+      for (std::size_t i = 0; i < members; ++i)
+        some[i] = draws(first + i * draws.rows / members, j);
+      std::sort(some.begin(), some.end());
+      scores[choice] += wasserstein_sorted(some, sorted) / static_cast<double>(draws.cols);
+    }
+  }
+  return mean_sd(scores);
+}
+
 double predictive_log_density(MatrixView members, std::span<const double> observed, double sigma) {
   check("predictive_log_density", members, observed);
   if (!(sigma > 0)) {

@@ -65,6 +65,11 @@ struct MeanSd {
 };
 MeanSd mean_sd(std::span<const double> values);
 
+/// What as few as `members` of the draws score against all of them by mean_wasserstein, over
+/// choices that are spread evenly: no ensemble can be expected to do better by much. Throws Error
+/// unless there are 1 to as many members as draws.
+MeanSd wasserstein_floor(MatrixView draws, std::size_t members, std::size_t choices = 20);
+
 // --- What the published ones miss
 // -----------------------------------------------------------------
 

@@ -169,6 +169,29 @@ TEST(Wasserstein, IsAMetricThatScalesAndShifts) {
               1e-12);  // only the distribution counts, not the size
 }
 
+// Of draws 0, 1, ..., 99 every choice of 4 that are 25 apart: by the plain definition.
+TEST(WassersteinFloor, IsTheMeanOverSpreadChoices) {
+  Matrix draws(100, 2);
+  for (std::size_t i = 0; i < 100; i++) {
+    draws(i, 0) = static_cast<double>(i);
+    draws(i, 1) = std::sin(static_cast<double>(i * i));
+  }
+  std::vector<double> scores;
+  for (std::size_t first : {0, 5, 10, 15, 20}) {
+    Matrix some(4, 2);
+    for (std::size_t i = 0; i < 4; i++) {
+      for (std::size_t j = 0; j < 2; j++) some(i, j) = draws(first + 25 * i, j);
+    }
+    scores.push_back(mean_wasserstein(some, draws));
+  }
+  MeanSd expected = mean_sd(scores), floor = wasserstein_floor(draws, 4, 5);
+  EXPECT_NEAR(floor.mean, expected.mean, 1e-13);
+  EXPECT_NEAR(floor.sd, expected.sd, 1e-13);
+  EXPECT_NEAR(wasserstein_floor(draws, 100, 1).mean, 0, 1e-13);
+  EXPECT_THROW(wasserstein_floor(draws, 101), Error);
+  EXPECT_THROW(wasserstein_floor(draws, 0), Error);
+}
+
 TEST(Crps, IsTheIntegralOfTheSquaredDifference) {
   for (std::size_t n : {1, 2, 9, 50}) {
     std::vector<double> sample = random_sample(n, 4);
