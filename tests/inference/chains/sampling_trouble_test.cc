@@ -135,13 +135,28 @@ TEST(SamplingTrouble, TooFewDrawsAreDrawnButNotSummarised) {
   }
 }
 
+double peak_megabytes() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+// Were the warm-up kept, its last nine tenths would take 124 MB.
+TEST(SamplingTrouble, MemoryDoesNotGrowWithTheWarmUp) {
+  SamplingOptions options = {.chains = 64, .warmup = 10000, .draws = 4, .max_depth = 2};
+  double early = 0, late = 0;
+  sample(model_of(normal_density, 20), options, [&](std::int64_t done) {
+    if (done == options.warmup / 10) early = peak_megabytes();
+    if (done == options.warmup) late = peak_megabytes();
+    return true;
+  });
+  ASSERT_GT(early, 0);
+  RecordProperty("megabytes", std::to_string(late - early));
+  EXPECT_LT(late - early, 10);
+}
+
 // What an execution draws stays within 64 MB, and draws are kept once.
 TEST(SamplingTrouble, ManyChainsNeedLittleMemory) {
-  auto peak_megabytes = [] {
-    rusage usage = {};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<double>(usage.ru_maxrss) / 1024;
-  };
   double before = peak_megabytes();
   Draws draws = sample(model_of(normal_density, 20),
                        {.chains = 64, .warmup = 100, .draws = 3000, .max_depth = 5});
