@@ -65,11 +65,9 @@ ChainProgram chain_program(const Target& target, const ChainSettings& settings) 
     return Sampler(target, begun).init();
   };
   auto program_of = [&](const auto& sampler) -> ChainProgram {
-    return {init,
-            [sampler](ChainState state, std::int64_t count) {
+    return {init, [sampler](ChainState state, std::int64_t count) {
               return sampler.advance(std::move(state), count);
-            },
-            [sampler] { sampler.lower().compile(); }};
+            }};
   };
   if (method == Method::nuts) return program_of(Sampler(target, options));
   ChainKernel kernel = method == Method::hmc ? ChainKernel::hmc : ChainKernel::random_walk;

@@ -16,9 +16,9 @@ namespace sturnus::app {
 struct ChainProgram {
   /// The chains where they begin.
   std::function<ChainState()> init;
-  /// The chains after so many more transitions, and what these drew. Uses up the given state.
+  /// The chains after so many more transitions, and what these drew; 0 compiles the program and
+  /// draws nothing. Uses up the given state.
   std::function<std::pair<ChainState, Draws>(ChainState, std::int64_t)> advance;
-  std::function<void()> compile;
 };
 
 /// The chains of a posterior that the settings ask for. Throws Error, before anything is compiled,

@@ -199,7 +199,7 @@ ChainRun run_chains(const PosteriorToSample& posterior, const ChainSettings& set
   ChainProgram program = chain_program(posterior.target, settings);
   Sampling sampling = load_sampling(kept, program);
   std::int64_t resumed_at = sampling.transitions, end = settings.warmup + settings.draws;
-  if (resumed_at < end) program.compile();
+  if (resumed_at < end) sampling.state = program.advance(std::move(sampling.state), 0).first;
   double compile_seconds = seconds_since(begun);
 
   InterruptGuard guard;

@@ -215,16 +215,20 @@ ChainState KernelSampler::init() const { return implementation_->begun.init(); }
 std::pair<ChainState, Draws> KernelSampler::advance(ChainState state,
                                                     std::int64_t transitions) const {
   const Implementation& self = *implementation_;
-  if (transitions <= 0) return self.begun.advance(std::move(state), transitions);
+  if (transitions < 0) {
+    throw Error("KernelSampler::advance: " + std::to_string(transitions) +
+                " transitions. Give a number that is not negative");
+  }
   std::pair<ChainState, Draws> result = {std::move(state), {}};
-  for (std::int64_t done = 0; done < transitions;) {
+  std::int64_t done = 0;
+  do {
     std::int64_t count = std::min(transitions - done, self.capacity());
     auto [next, whole] = self.advance_program(result.first, Array(count));
     Draws drawn = first(whole, count);
     auto behind = [](const Array& a, const Array& b) { return concatenate({a, b}, 1); };
     result = {next, done == 0 ? drawn : tree_map(behind, result.second, drawn)};
     done += count;
-  }
+  } while (done < transitions);
   return result;
 }
 

@@ -33,7 +33,8 @@ class KernelSampler {
   ChainState init() const;
   /// The chains after so many more transitions, and what these drew (that of the warm-up included).
   /// A random walk has depth, leapfrogs and energy 0, and knows no slopes. Uses up the given state.
-  /// However many are made at a time, the bits are the same. Throws Error for a negative number.
+  /// However many are made at a time, the bits are the same; 0 compiles the program and draws
+  /// nothing. Throws Error for a negative number.
   std::pair<ChainState, Draws> advance(ChainState state, std::int64_t transitions) const;
   /// That as one program: (state, transitions) -> (state, draws).
   Lowered lower() const;
