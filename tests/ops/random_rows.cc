@@ -33,6 +33,9 @@ std::vector<Row> random_rows() {
          return x[1] * sobol(key_of(x[0]), 2, 3, {.dtype = DType::f64});
        },
        {{}, {2, 3}}},
+      {"sobol, not scrambled",
+       [](const Arrays& x) { return x[0] * sobol(2, 3, {.first = 5, .dtype = DType::f64}); },
+       {{2, 3}}},
       {"permutation",
        [key_of](const Arrays& x) { return x[1] * permutation(key_of(x[0]), x[1], 1); },
        {{}, {2, 3}}},
