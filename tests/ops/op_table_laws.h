@@ -272,8 +272,10 @@ TEST_P(OpTable, FormForGpusGivesTheSame) {
     return std::pair(row().f(x), backwards ? grad(square_sum)(x) : Arrays());
   };
   Arrays x = arguments_of(row());
-  auto [value, gradient] = all(x);
-  LoadedExecutable program = default_device().owner().compile(lower(all, x).stablehlo("cuda"));
+  auto lowered = lower(all, x);
+  if (lowered.stablehlo("cuda") == lowered.stablehlo("cpu")) return;
+  auto [value, gradient] = jit(all)(x);
+  LoadedExecutable program = default_device().owner().compile(lowered.stablehlo("cuda"));
   std::vector<const Buffer*> buffers;
   for (const Array& argument : x) buffers.push_back(&argument.buffer());
   std::vector<Buffer> found = program.run(buffers);
