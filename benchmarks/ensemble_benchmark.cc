@@ -59,7 +59,7 @@ Candidate own_training(const Request& request) {
   state->iteration = Array(first_iteration);
   return {"sturnus", lower, compile, [=](int iterations) {
             *state = ensemble->advance(std::move(*state), iterations);
-            state->loss.data.await();
+            state->loss.all.await();
           }};
 }
 

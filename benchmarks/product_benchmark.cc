@@ -25,7 +25,8 @@ struct Layout {
 
 constexpr Layout layouts[] = {{ProductLayout::mk_kn, "mk_kn", 2, 1},
                               {ProductLayout::km_kn, "km_kn", 1, 1},
-                              {ProductLayout::mk_nk, "mk_nk", 2, 2}};
+                              {ProductLayout::mk_nk, "mk_nk", 2, 2},
+                              {ProductLayout::km_nk, "km_nk", 1, 2}};
 
 void count_operations(benchmark::State& state, const ProductExtents& e) {
   state.counters["GFLOP/s"] =

@@ -29,6 +29,6 @@ int main() {
   EnsembleState state = ensemble.advance(ensemble.init(), 3000);
   Array speed = ensemble.lambda(state);
   std::cout << "speed " << mean(speed) << " +- " << stddev(speed) << ", truth 0.2\n"
-            << "data term " << mean(state.loss.data) << "\n";
-  return mean(state.loss.data).item<float>() < 0.3f ? 0 : 1;
+            << "data term " << mean(state.loss.data()) << "\n";
+  return mean(state.loss.data()).item<float>() < 0.3f ? 0 : 1;
 }

@@ -30,10 +30,10 @@ int main() {
   EnsembleState state = ensemble.advance(ensemble.init(), 3000);
 
   LossTerms loss = ensemble.loss(state);
-  std::cout << "data term " << mean(loss.data) << ", residual " << mean(loss.residual) << "\n"
+  std::cout << "data term " << mean(loss.data()) << ", residual " << mean(loss.residual()) << "\n"
             << "alpha, beta, gamma, delta  " << mean(ensemble.lambda(state), 0) << " +- "
             << stddev(ensemble.lambda(state), 0) << "\n"
             << "truth 1.5, 1, 3, 1, found by 15000 iterations of 25 members\n";
   // The noise has variance 1: a fit misses the data by about that much.
-  return mean(loss.data).item<float>() < 6.0f ? 0 : 1;
+  return mean(loss.data()).item<float>() < 6.0f ? 0 : 1;
 }

@@ -205,21 +205,28 @@ bool in_order(const Axes& batch, const Axes& first, const Axes& second) {
 std::optional<HostProduct> as_host_product(const Dot& dot, const Array& left, const Array& right) {
   if (left.dtype() != DType::f32 && left.dtype() != DType::f64) return {};
   Axes lf = dot.left_free(left), rf = dot.right_free(right);
-  bool mk = in_order(dot.left_batch, lf, dot.left_sum);
-  bool km = in_order(dot.left_batch, dot.left_sum, lf);
-  bool kn = in_order(dot.right_batch, dot.right_sum, rf);
-  bool nk = in_order(dot.right_batch, rf, dot.right_sum);
-  ProductExtents extents{
-      product(picked(left.shape(), dot.left_batch)), product(picked(left.shape(), lf)),
-      product(picked(left.shape(), dot.left_sum)), product(picked(right.shape(), rf))};
-  constexpr std::int64_t many = std::int64_t{1} << 26, cached = 65536, alone = 1 << 20;
-  std::int64_t work = extents.batch * extents.m * extents.k * extents.n;
-  bool small = extents.m * extents.k <= cached && extents.k * extents.n <= cached;
-  if (work <= few_elements || work > (extents.batch == 1 ? alone : many) || !small) return {};
-  if (mk && kn) return HostProduct{ProductLayout::mk_kn, extents};
-  if (km && kn) return HostProduct{ProductLayout::km_kn, extents};
-  if (mk && nk) return HostProduct{ProductLayout::mk_nk, extents};
-  return {};
+  auto among = [&](const Axes& left_batch, const Axes& left_rows) -> std::optional<HostProduct> {
+    bool mk = in_order(left_batch, left_rows, dot.left_sum);
+    bool km = in_order(left_batch, dot.left_sum, left_rows);
+    bool kn = in_order(dot.right_batch, dot.right_sum, rf);
+    bool nk = in_order(dot.right_batch, rf, dot.right_sum);
+    if (!(mk || km) || !(kn || nk)) return {};
+    ProductExtents extents{
+        product(picked(left.shape(), left_batch)), product(picked(left.shape(), left_rows)),
+        product(picked(left.shape(), dot.left_sum)), product(picked(right.shape(), rf))};
+    bool shared = left_batch.size() > dot.right_batch.size();
+    if (shared) extents.right_step = 0;
+    constexpr std::int64_t many = std::int64_t{1} << 26, cached = 65536, alone = 1 << 20;
+    std::int64_t work = extents.batch * extents.m * extents.k * extents.n;
+    bool small = extents.m * extents.k <= cached && extents.k * extents.n <= cached;
+    bool one = extents.batch == 1 || shared;
+    if (work <= few_elements || work > (one ? alone : many) || !small) return {};
+    return HostProduct{product_layout(mk, kn), extents};
+  };
+  if (auto product = among(dot.left_batch, lf)) return product;
+  if (!dot.left_batch.empty() || lf.size() < 2) return {};
+  // Several matrices by the same one.
+  return among({lf[0]}, Axes(lf.begin() + 1, lf.end()));
 }
 
 // A matrix's columns need not be copied for the call: its rows are the batch.
@@ -227,7 +234,7 @@ void call_host_product(Emitter& emitter, const Node& node, HostProduct product) 
   Arrays operands = node.inputs;
   auto in_place = [&](Array& operand, std::int64_t& step, std::int64_t& first) {
     std::optional<Columns> columns = as_columns(operand);
-    if (!columns || columns->matrix.shape()[0] != product.extents.batch) return;
+    if (step == 0 || !columns || columns->matrix.shape()[0] != product.extents.batch) return;
     step = columns->matrix.shape()[1];
     first = columns->first;
     operand = columns->matrix;

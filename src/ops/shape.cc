@@ -1,6 +1,7 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/shape.h>
+#include <sturnus/runtime/host_columns.h>
 
 #include <algorithm>
 
@@ -118,6 +119,21 @@ struct Slice {
   }
   Array batch(const Arrays& x, const Mask&, std::int64_t n) const {
     return make(Slice{prepended(0, start), prepended(n, stop), prepended(1, step)}, x);
+  }
+  void lower(Emitter& emitter, const Node& node) const {
+    if (emitter.calls_host() && few_of_long_rows(node.inputs[0].type(), node.types[0])) {
+      return emitter.host_call(node, host_columns_name, host_columns_parameter(start[1]));
+    }
+    emitter.line(node, hlo, attributes());
+  }
+
+ private:
+  // Neighbouring columns of all rows, such as one layer's biases of all parameters. In a small
+  // program the call would take longer than what it saves.
+  bool few_of_long_rows(const ArrayType& whole, const ArrayType& part) const {
+    constexpr std::int64_t large = 1 << 18, long_row = 8192;
+    return whole.shape.size() == 2 && part.shape[0] == whole.shape[0] && step[1] == 1 &&
+           whole.size() >= large && whole.shape[1] >= long_row && part.size() <= few_elements;
   }
 };
 

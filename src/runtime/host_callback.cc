@@ -1,6 +1,7 @@
 #include <sturnus/runtime/client.h>
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/host_callback.h>
+#include <sturnus/runtime/host_columns.h>
 #include <sturnus/runtime/host_order.h>
 #include <sturnus/runtime/host_product.h>
 #include <sturnus/runtime/host_random.h>
@@ -24,6 +25,7 @@ namespace {
 struct Callbacks {
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<const HostCallback>, std::less<>> by_name = {
+      own(internal::host_columns_name, internal::host_columns_callback),
       own(internal::host_product_name, internal::host_product_callback),
       own(internal::host_order_name, internal::host_order_callback),
       own(internal::host_pair_order_name, internal::host_pair_order_callback),

@@ -302,15 +302,16 @@ template <class Real, int bytes>
 [[gnu::always_inline]] inline void products(ProductLayout layout, ProductExtents e,
                                             const Real* left, const Real* right, Real* result) {
   constexpr int width = bytes / sizeof(Real);
-  if (e.n == 1 && layout == ProductLayout::km_kn) {  // the transposed product has longer rows
+  bool mk = layout == ProductLayout::mk_kn || layout == ProductLayout::mk_nk;
+  bool kn = layout == ProductLayout::mk_kn || layout == ProductLayout::km_kn;
+  if (e.n == 1 && !mk) {  // the transposed product has longer rows
     std::swap(e.m, e.n);
     std::swap(left, right);
     std::swap(e.left_step, e.right_step);
-    layout = ProductLayout::mk_kn;
+    mk = kn = true;
   }
-  if (e.n == 1 && layout == ProductLayout::mk_kn) layout = ProductLayout::mk_nk;
-  bool mk = layout != ProductLayout::km_kn, kn = layout != ProductLayout::mk_nk;
-  bool inner = !kn && e.k >= width && (e.m < 4 || e.n < 4);
+  if (e.n == 1) kn = false;
+  bool inner = mk && !kn && e.k >= width && (e.m < 4 || e.n < 4);
   bool few_columns = e.n < 3 * width && e.n % width != 0;
   bool many_tiles = e.m >= 4 * highest_tile<Real, width, 2>;
   Right how = !kn ? Right::transposed : few_columns || many_tiles ? Right::copied : Right::in_place;

@@ -7,11 +7,16 @@
 namespace sturnus::internal {
 
 /// Which of the axes m, k of the left operand and k, n of the right one stands last in memory.
-enum class ProductLayout { mk_kn, km_kn, mk_nk };
+enum class ProductLayout { mk_kn, km_kn, mk_nk, km_nk };
+
+constexpr ProductLayout product_layout(bool mk, bool kn) {
+  return kn ? (mk ? ProductLayout::mk_kn : ProductLayout::km_kn)
+            : (mk ? ProductLayout::mk_nk : ProductLayout::km_nk);
+}
 
 struct ProductExtents {
   std::int64_t batch = 1, m = 1, k = 1, n = 1;
-  // From one matrix of the batch to the next.
+  // From one matrix of the batch to the next; 0 when all are one.
   std::int64_t left_step = m * k, right_step = k * n;
 };
 

@@ -116,6 +116,14 @@ TEST(Lowerings, MultiplyColumnsOfAMatrixInPlace) {
       // Half of the rows is another matrix.
       [&](const Array& x) {
         return matmul(part(x, 3), reshape(slice(x, {0, 5}, {4, 205}), {8, 10, 10}));
+      },
+      // All matrices by one, which stands in a row or is columns itself.
+      [&](const Array& x) {
+        Array one = reshape(slice(x, {2, 40}, {3, 140}), {10, 10});
+        return matmul(part(x, 9), one);
+      },
+      [&](const Array& x) {
+        return dot_general(part(x, 9), slice(x, {0, 1}, {8, 11}), {{}, {}, {1}, {1}});
       }};
   for (const Function& f : products) {
     Program host = lowered(f, x.type(), "cpu", true), device = lowered(f, x.type(), "cuda", false);
@@ -123,6 +131,21 @@ TEST(Lowerings, MultiplyColumnsOfAMatrixInPlace) {
     std::vector<double> found = run(host, x), expected = run(device, x);
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); i++) EXPECT_NEAR(found[i], expected[i], 1e-12);
+  }
+}
+
+// A few columns of long rows are taken out by the host.
+TEST(Lowerings, TakeColumns) {
+  for (DType dtype : {DType::f32, DType::f64, DType::i32}) {
+    Array x = convert(100.0 * normal(key(9), {32, 8200}), dtype);
+    for (auto [from, to] : {std::pair(0, 1), {4000, 4100}, {8190, 8200}}) {
+      expect_same_everywhere(
+          "columns",
+          [&](const Array& x) {
+            return slice(x, {0, from}, {32, to});
+          },
+          x);
+    }
   }
 }
 

@@ -13,7 +13,7 @@ namespace sturnus::internal {
 namespace {
 
 constexpr ProductLayout layouts[] = {ProductLayout::mk_kn, ProductLayout::km_kn,
-                                     ProductLayout::mk_nk};
+                                     ProductLayout::mk_nk, ProductLayout::km_nk};
 
 template <class Real>
 struct Operands {
@@ -27,11 +27,11 @@ struct Operands {
   }
 
   Real& at_left(std::int64_t b, std::int64_t m, std::int64_t k) {
-    bool km = layout == ProductLayout::km_kn;
+    bool km = layout == ProductLayout::km_kn || layout == ProductLayout::km_nk;
     return left[static_cast<std::size_t>(b * e.m * e.k + (km ? k * e.m + m : m * e.k + k))];
   }
   Real& at_right(std::int64_t b, std::int64_t k, std::int64_t n) {
-    bool nk = layout == ProductLayout::mk_nk;
+    bool nk = layout == ProductLayout::mk_nk || layout == ProductLayout::km_nk;
     return right[static_cast<std::size_t>(b * e.k * e.n + (nk ? n * e.k + k : k * e.n + n))];
   }
 
@@ -116,6 +116,22 @@ TEST(HostProduct, StepsOverWhatIsBetweenMatrices) {
                          result(static_cast<std::size_t>(e.batch * e.m * e.n) + 64, 77.f);
       host_product(nullptr, layout, e, left.data(), right.data(), result.data());
       EXPECT_EQ(result, packed.product());
+    }
+  }
+}
+
+TEST(HostProduct, MultipliesSeveralMatricesByOne) {
+  for (ProductLayout layout : layouts) {
+    for (ProductExtents e : {ProductExtents{3, 4, 5, 6}, {3, 20, 20, 1}, {2, 48, 64, 96}}) {
+      Operands<float> repeated(layout, e);
+      std::int64_t size = e.k * e.n;
+      for (std::int64_t b = 1; b < e.batch; b++) {
+        std::copy_n(repeated.right.begin(), size, repeated.right.begin() + b * size);
+      }
+      std::vector<float> expected = repeated.product();
+      repeated.right.resize(static_cast<std::size_t>(size));
+      repeated.e.right_step = 0;
+      EXPECT_EQ(repeated.product(), expected);
     }
   }
 }

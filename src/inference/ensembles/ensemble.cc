@@ -35,6 +35,10 @@ Array everywhere(const F& f, const Member& members, const Array& points, bool pe
 
 Array rows(const Array& x) { return x.rank() == 2 ? x : reshape(x, {x.shape()[0], -1}); }
 
+Array column(const Array& x, std::int64_t i) {
+  return reshape(slice(x, {0, i}, {x.shape()[0], i + 1}), {x.shape()[0]});
+}
+
 void check(const EnsembleOptions& options, const Problem& problem) {
   if (options.members < 1) {
     throw Error("Ensemble: " + std::to_string(options.members) + " members. Give at least 1");
@@ -84,6 +88,11 @@ Network network_for(const Problem& problem, Network network) {
   }
   return network;
 }
+
+Array LossTerms::data() const { return column(all, 0); }
+Array LossTerms::residual() const { return column(all, 1); }
+Array LossTerms::prior() const { return column(all, 2); }
+Array LossTerms::repulsion() const { return column(all, 3); }
 
 struct Ensemble::Implementation {
   Implementation(Problem given, EnsembleOptions chosen)
@@ -218,14 +227,11 @@ struct Ensemble::Implementation {
   Array prior_term(const Member& members) const {
     Array total;
     for (std::size_t i = 0; i < problem.parameters.size(); i++) {
-      Array lambda = take_column(members.lambda, static_cast<std::int64_t>(i));
+      Array lambda = column(members.lambda, static_cast<std::int64_t>(i));
       Array penalty = problem.parameters[i].prior.penalty(lambda);
       if (!penalty.empty()) total = total.empty() ? penalty : total + penalty;
     }
     return total.empty() ? nothing() : rho() * total;
-  }
-  static Array take_column(const Array& x, std::int64_t i) {
-    return reshape(slice(x, {0, i}, {x.shape()[0], i + 1}), {x.shape()[0]});
   }
   Array nothing() const { return zeros({options.members}, options.dtype); }
 
@@ -248,25 +254,22 @@ struct Ensemble::Implementation {
     return where(iteration >= repulsion.start, Array(weight, options.dtype), 0.0) * density;
   }
 
-  LossTerms loss(const Member& members, const Array& points, const Array& iteration,
-                 const Arrays& others = {}) const {
-    return loss(members, points, outputs(members, points), iteration, others);
-  }
-  LossTerms loss(const Member& members, const Array& points, const Outputs& outputs,
-                 const Array& iteration, const Arrays& others = {}) const {
+  /// The terms of the loss, in the order of LossTerms.
+  Arrays terms(const Member& members, const Array& points, const Outputs& outputs,
+               const Array& iteration, const Arrays& others = {}) const {
     Array f = rows(outputs.f), r = rows(outputs.r);
-    LossTerms terms;
-    terms.data = sum(square(f - measured_values), 1) / static_cast<double>(measured());
-    terms.residual = options.residual_weight.at(iteration, options.dtype) * sum(square(r), 1) /
+    Array data = sum(square(f - measured_values), 1) / static_cast<double>(measured());
+    Array residual = options.residual_weight.at(iteration, options.dtype) * sum(square(r), 1) /
                      static_cast<double>(options.collocation.points);
-    terms.prior = prior_term(members);
-    terms.repulsion = repulsion_term(members, points, f, iteration, others);
-    return terms;
+    return {data, residual, prior_term(members),
+            repulsion_term(members, points, f, iteration, others)};
   }
-
-  static Array total(const LossTerms& terms) {
-    return terms.data + terms.residual + terms.prior + terms.repulsion;
+  Arrays terms(const Member& members, const Array& points, const Array& iteration,
+               const Arrays& others = {}) const {
+    return terms(members, points, outputs(members, points), iteration, others);
   }
+  static Array total(const Arrays& terms) { return terms[0] + terms[1] + terms[2] + terms[3]; }
+  static LossTerms loss(const Arrays& terms) { return {stack(terms, 1)}; }
 
   // --- Collocation
   Array draw_points(const Key& key, const Member& members) const {
@@ -335,7 +338,7 @@ struct Ensemble::Implementation {
     state.iteration = Array(0);
     state.key = for_points;
     state.points = draw_points(for_points, members);
-    state.loss = {nothing(), nothing(), nothing(), nothing()};
+    state.loss = loss(Arrays(4, nothing()));
     state.diverged_at = full({options.members}, -1, DType::i32);
     return state;
   }
@@ -356,12 +359,12 @@ struct Ensemble::Implementation {
     next.points = stop_gradient(points_now(s, members));
     auto objective = [&](const Member& m) {
       Outputs at = at_once(on_gpu) ? outputs_at_once(m, next.points) : outputs(m, next.points);
-      LossTerms terms = loss(m, next.points, at, s.iteration);
-      return std::pair(sum(total(terms)), terms);
+      Arrays parts = terms(m, next.points, at, s.iteration);
+      return std::pair(sum(total(parts)), parts);
     };
     auto [value, gradient] = value_and_grad(objective)(members);
-    next.loss = value.second;
-    Array bad = (s.diverged_at < 0) & !is_finite(total(next.loss));
+    next.loss = loss(value.second);
+    Array bad = (s.diverged_at < 0) & !is_finite(total(value.second));
     next.diverged_at = where(bad, s.iteration, s.diverged_at);
     Optimizer::Step moved =
         options.optimizer.step({s.parameters}, {pack(gradient)}, s.optimizer, s.iteration);
@@ -389,7 +392,7 @@ struct Ensemble::Implementation {
     const Lbfgs& lbfgs = options.lbfgs;
     auto objective_among = [&](const Arrays& others) {
       return [&, others](const Array& x) {
-        return total(loss(unpack(x), state.points, state.iteration, others));
+        return total(terms(unpack(x), state.points, state.iteration, others));
       };
     };
     auto others_at = [&](const Array& x) {
@@ -411,7 +414,7 @@ struct Ensemble::Implementation {
         fori_loop(Array(0), steps, body, lbfgs.init(objective_among(others_at(start)), start));
     EnsembleState next = state;
     next.parameters = end.x;
-    next.loss = loss(unpack(end.x), state.points, state.iteration);
+    next.loss = loss(terms(unpack(end.x), state.points, state.iteration));
     next.iteration = state.iteration + steps;
     return next;
   }
@@ -480,8 +483,9 @@ struct Ensemble::Implementation {
       jit([this](const EnsembleState& s, const Array& which) { return restart(s, which); });
   std::function<Array(const Array&, const Array&)> predict_program = jit(
       [this](const Array& parameters, const Array& x) { return values(unpack(parameters), x); });
-  std::function<LossTerms(const EnsembleState&)> loss_program = jit(
-      [this](const EnsembleState& s) { return loss(unpack(s.parameters), s.points, s.iteration); });
+  std::function<LossTerms(const EnsembleState&)> loss_program = jit([this](const EnsembleState& s) {
+    return loss(terms(unpack(s.parameters), s.points, s.iteration));
+  });
   std::function<Array(const Member&)> pack_program = jit(pack);
   std::function<Member(const Array&)> unpack_program =
       jit([this](const Array& parameters) { return unpack(parameters); });

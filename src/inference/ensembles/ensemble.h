@@ -53,14 +53,20 @@ struct Member {
   Array lambda;
 };
 
-/// The loss of each member, [members], by its terms. With N_d measured values, N_c points and
+/// The loss of each member by its terms. With N_d measured values, N_c points and
 /// rho = 2 sigma^2 / N_d:
 ///   data       sum (f - y)^2 / N_d
 ///   residual   weight sum r^2 / N_c
 ///   prior      rho (-log prior)
 ///   repulsion  rho log density, over sqrt(N_d) if it factorises fully
 struct LossTerms {
-  Array data, residual, prior, repulsion;
+  Array all;  // [members, 4], in this order
+
+  // One number per member, [members].
+  Array data() const;
+  Array residual() const;
+  Array prior() const;
+  Array repulsion() const;
 };
 
 /// A training between two iterations. A tree: it can be flattened, saved, sent to a device.

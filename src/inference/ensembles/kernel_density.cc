@@ -157,10 +157,11 @@ Array log_density(const char* function, Span span, const Array& members,
   Array x = layout.of(rows), fixed = stop_gradient(x), h = expand_dims(bandwidth, layout.member);
   Sums sums = kernel_sums(span, layout, far_if_not_finite(fixed),
                           far_if_not_finite(layout.of(centres)), h, density);
-  Array value = log(sums.kernel) + sums.peak;
-  if (span == Span::each) value = value - log(h);
-  Array gradient = sums.pull / (sums.kernel * square(h));
-  return sum(value, layout.dimension()) + sum(gradient * (x - fixed), layout.dimension());
+  Array height = span == Span::each ? sums.kernel / h : sums.kernel;
+  Array value = log(height) + sums.peak;
+  Array change = sums.pull / (sums.kernel * square(h)) * (x - fixed);
+  if (span == Span::each) return sum(value + change, layout.dimension());
+  return sum(value, layout.dimension()) + sum(change, layout.dimension());
 }
 
 }  // namespace

@@ -21,10 +21,10 @@ double mean_of_finite(const Array& x) { return moments_of_finite(to_doubles(x)).
 
 TrainingRecord record_of(const Ensemble& ensemble, const EnsembleState& state) {
   return {.iteration = state.iteration.item<std::int32_t>(),
-          .data = mean_of_finite(state.loss.data),
-          .residual = mean_of_finite(state.loss.residual),
-          .prior = mean_of_finite(state.loss.prior),
-          .repulsion = mean_of_finite(state.loss.repulsion),
+          .data = mean_of_finite(state.loss.data()),
+          .residual = mean_of_finite(state.loss.residual()),
+          .prior = mean_of_finite(state.loss.prior()),
+          .repulsion = mean_of_finite(state.loss.repulsion()),
           .lambda = to_doubles(ensemble.lambda(state))};
 }
 

@@ -35,8 +35,8 @@ bool starts_late(Experiment experiment) {
 }
 
 void expect_loss(const HostEnsemble& host, const LossTerms& loss, double error) {
-  Doubles data = doubles(loss.data), residual = doubles(loss.residual);
-  Doubles prior = doubles(loss.prior), repulsion = doubles(loss.repulsion);
+  Doubles data = doubles(loss.data()), residual = doubles(loss.residual());
+  Doubles prior = doubles(loss.prior()), repulsion = doubles(loss.repulsion());
   ASSERT_EQ(data.size(), host.members.size());
   for (std::size_t i = 0; i < host.members.size(); i++) {
     SCOPED_TRACE("member " + std::to_string(i));

@@ -138,10 +138,10 @@ TEST(Ensemble, ReportsTheLossItStepsFrom) {
     Doubles x = doubles(a), y = doubles(b);
     for (std::size_t i = 0; i < x.size(); i++) EXPECT_NEAR(x[i], y[i], 1e-5 * (1 + std::abs(y[i])));
   };
-  near(reported.data, before.data);
-  near(reported.residual, before.residual);
-  near(reported.prior, before.prior);
-  near(reported.repulsion, before.repulsion);
+  near(reported.data(), before.data());
+  near(reported.residual(), before.residual());
+  near(reported.prior(), before.prior());
+  near(reported.repulsion(), before.repulsion());
 }
 
 TEST(Ensemble, LowersItsLossAndKeepsMembersApart) {
@@ -153,8 +153,8 @@ TEST(Ensemble, LowersItsLossAndKeepsMembersApart) {
     EnsembleState state = ensemble.init();
     auto mean_fit = [&] {
       double total = 0;
-      for (double d : doubles(ensemble.loss(state).data)) total += d;
-      for (double r : doubles(ensemble.loss(state).residual)) total += r;
+      for (double d : doubles(ensemble.loss(state).data())) total += d;
+      for (double r : doubles(ensemble.loss(state).residual())) total += r;
       return total;
     };
     double before = mean_fit();
@@ -165,7 +165,7 @@ TEST(Ensemble, LowersItsLossAndKeepsMembersApart) {
       EXPECT_TRUE(is_finite(leaf));
     });
     EXPECT_EQ(state.points.dtype(), dtype);
-    EXPECT_EQ(state.loss.repulsion.dtype(), dtype);
+    EXPECT_EQ(state.loss.repulsion().dtype(), dtype);
   }
 }
 
@@ -208,13 +208,14 @@ TEST(Ensemble, PolishLowersEveryLossAndLeavesLostMembersAlone) {
   state = with_lambda(ensemble, state, device_array(lambda, {6, 2}));
   auto totals = [&](const EnsembleState& s) {
     LossTerms terms = ensemble.loss(s);
-    return doubles(terms.data + terms.residual + terms.prior + terms.repulsion);
+    return doubles(terms.data() + terms.residual() + terms.prior() + terms.repulsion());
   };
   Doubles before = totals(state);
   EnsembleState polished = ensemble.polish(state, 200);
   EXPECT_EQ(polished.iteration.item<std::int32_t>(), 220);
   Doubles after = totals(polished),
-          reported = doubles(polished.loss.data + polished.loss.residual + polished.loss.prior);
+          reported =
+              doubles(polished.loss.data() + polished.loss.residual() + polished.loss.prior());
   EnsembleState again = ensemble.polish(polished, 100);
   Doubles last = totals(again);
   for (std::size_t i = 0; i < 6; i++) {
@@ -243,7 +244,7 @@ TEST(Ensemble, PolishWithRepulsionKeepsMembersApart) {
   Doubles lambda = doubles(ensemble.lambda(state));
   std::sort(lambda.begin(), lambda.end());
   for (std::size_t i = 1; i < lambda.size(); i++) EXPECT_GT(lambda[i] - lambda[i - 1], 1e-5);
-  EXPECT_TRUE(is_finite(state.loss.repulsion));
+  EXPECT_TRUE(is_finite(state.loss.repulsion()));
 }
 
 // Their bandwidth is that of no distance at all: they do not part, and nothing is divided by 0.
@@ -269,7 +270,7 @@ TEST(Ensemble, OfOneMemberTrainsWithoutRepulsion) {
   EnsembleState state = ensemble.advance(ensemble.init(), 5);
   EXPECT_EQ(ensemble.lambda(state).shape(), (Shape{1, 2}));
   EXPECT_TRUE(is_finite(ensemble.lambda(state)));
-  EXPECT_EQ(doubles(state.loss.repulsion), Doubles{0});
+  EXPECT_EQ(doubles(state.loss.repulsion()), Doubles{0});
 }
 
 TEST(Ensemble, WithoutParametersTrains) {
@@ -280,8 +281,8 @@ TEST(Ensemble, WithoutParametersTrains) {
   problem.parameters = {};
   Ensemble ensemble(problem, small_options(Experiment::exponential, "f"));
   EnsembleState state = ensemble.advance(ensemble.init(), 5);
-  EXPECT_TRUE(is_finite(state.loss.data));
-  EXPECT_TRUE(is_finite(state.loss.repulsion));
+  EXPECT_TRUE(is_finite(state.loss.data()));
+  EXPECT_TRUE(is_finite(state.loss.repulsion()));
 }
 
 // ------------------------------------------------------------------------------- divergence
@@ -306,9 +307,8 @@ TEST(Ensemble, SaysWhenAMemberDivergedAndKeepsTheOthers) {
     for (int i = 0; i < 12; i++) {
       state = ensemble.advance(state, 1);
       bool finite = true;
-      for (const Array& term : tree_leaves(state.loss)) {
-        finite = finite && std::isfinite(doubles(term)[2]);
-      }
+      Doubles terms = doubles(state.loss.all);  // [members, 4]
+      for (std::size_t k = 0; k < 4; k++) finite = finite && std::isfinite(terms[2 * 4 + k]);
       if (!finite && first < 0) first = i;
     }
     EXPECT_GT(first, 0);
@@ -324,9 +324,9 @@ TEST(Ensemble, SaysWhenAMemberDivergedAndKeepsTheOthers) {
         ASSERT_TRUE(i / own == 2 || std::isfinite(values[i]));
       }
     });
-    for (const Array& term : tree_leaves(at_once.loss)) {
-      Doubles values = doubles(term);
-      for (std::size_t i = 0; i < 6; i++) ASSERT_TRUE(i == 2 || std::isfinite(values[i]));
+    Doubles terms = doubles(at_once.loss.all);
+    for (std::size_t i = 0; i < terms.size(); i++) {
+      ASSERT_TRUE(i / 4 == 2 || std::isfinite(terms[i]));
     }
   }
 }
@@ -410,7 +410,7 @@ TEST(Ensemble, DrawsItsPointsAnewWhenTheyAreDue) {
           bool due = kind != Kind::grid && every > 0 && i % every == 0;
           EXPECT_EQ(now != last, due) << "iteration " << i;
           last = now;
-          EXPECT_TRUE(is_finite(state.loss.residual));
+          EXPECT_TRUE(is_finite(state.loss.residual()));
           for (double x : doubles(state.points)) EXPECT_TRUE(x >= 0 && x <= 25);
         }
         if (per_member && kind != Kind::grid) {
