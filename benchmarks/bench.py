@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from page import Page
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 BASELINES = os.path.join(HERE, "baselines")
 EXPERIMENTS = ("exponential", "oscillator", "lotka_volterra", "advection")
@@ -82,28 +84,6 @@ def kernels(arguments, program, scratch):
     return max(sum(loop["iteration"]["kernels"].values()) for loop in loops)
 
 
-class Page:
-    """Tables, printed at once and kept as Markdown."""
-
-    def __init__(self, rounds, cores):
-        commit = subprocess.run(["git", "-C", HERE, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
-        with open("/proc/cpuinfo") as file:
-            model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "a CPU")
-        self.text = (f"# Speed\n\nWritten by `./sturnus bench` at commit {commit.stdout.strip() or 'unknown'}: {model}, "
-                     f"{cores or os.cpu_count()} cores, the best of {rounds} rounds in which the programs take turns. "
-                     "A ratio is the program's time over that of Sturnus. \"On the plugin\" is JAX's program run by the "
-                     "XLA that Sturnus runs on; H100 counts kernels per iteration, compiled ahead of time.\n")
-
-    def table(self, title, header, rows):
-        widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
-        print(f"\n{title}")
-        for row in [header, *rows]:
-            print("  ".join(cell.rjust(width) if i else cell.ljust(width)
-                            for i, (cell, width) in enumerate(zip(row, widths))))
-        lines = [header, ["---"] + ["--:"] * (len(header) - 1), *rows]
-        self.text += f"\n## {title}\n\n" + "".join("| " + " | ".join(line) + " |\n" for line in lines)
-
-
 def show(page, experiment, results, counts):
     ours = results["sturnus"]
 
@@ -147,7 +127,10 @@ def main():
     parser.add_argument("--json", help="write all numbers to this file")
     parser.add_argument("--page", help="write the tables to this file, as Markdown")
     arguments = parser.parse_args()
-    page = Page(arguments.rounds, arguments.cores)
+    page = Page("Speed", "./sturnus bench", arguments.cores,
+                f"the best of {arguments.rounds} rounds in which the programs take turns. A ratio is the program's time over "
+                "that of Sturnus. \"On the plugin\" is JAX's program run by the XLA that Sturnus runs on; H100 counts "
+                "kernels per iteration, compiled ahead of time.")
     everything = {}
     with tempfile.TemporaryDirectory() as scratch:
         for experiment in arguments.experiment:
@@ -160,8 +143,7 @@ def main():
     if arguments.members:
         scaling(page, arguments)
     if arguments.page:
-        with open(arguments.page, "w") as file:
-            file.write(page.text)
+        page.write(arguments.page)
     if arguments.json:
         with open(arguments.json, "w") as file:
             json.dump(everything, file, indent=1)

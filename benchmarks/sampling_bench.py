@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """NUTS side by side on the CPU: Sturnus, NumPyro, BlackJAX and Stan.
 
-    ./sturnus bench --sampling [--posterior ...] [--rounds 3] [--without-stan]
+    ./sturnus bench --sampling [--posterior ...] [--rounds 3] [--without-stan] [--page FILE]
 
 All sample the same posteriors in double precision, 4 chains of 1000 transitions of warm-up and 1000 draws, from the same
 starts. What counts are effective draws per second: the smallest bulk ESS of all parameters over seconds of sampling,
@@ -16,6 +16,8 @@ import os
 import statistics
 import subprocess
 import sys
+
+from page import Page
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 POSTERIORS = ("exponential", "oscillator", "hare_lynx")
@@ -108,15 +110,17 @@ def compare(posterior, arguments):
     return programs
 
 
-def show(posterior, programs):
+def show(page, posterior, programs):
     ours = programs[0]
-    print(f"\n{posterior}, effective draws per second")
-    print(f"{'':30s} {'with warm-up':>13s} {'ratio':>7s} {'draws alone':>13s} {'ratio':>7s} {'compile s':>10s} {'ratio':>7s}")
-    for program in programs:
+
+    def cells(program):
         alone = program.rate_of_draws
-        columns = f"{alone:13.0f} {ours.rate_of_draws / alone:7.2f}" if alone else " " * 21
-        print(f"{program.name:30s} {program.rate:13.0f} {ours.rate / program.rate:7.2f} {columns} "
-              f"{program.compile_s:10.2f} {program.compile_s / ours.compile_s:7.2f}", flush=True)
+        return [program.name, f"{program.rate:.0f}", f"{ours.rate / program.rate:.2f}",
+                f"{alone:.0f}" if alone else "", f"{ours.rate_of_draws / alone:.2f}" if alone else "",
+                f"{program.compile_s:.2f}", f"{program.compile_s / ours.compile_s:.2f}"]
+
+    page.table(f"{posterior}, effective draws per second",
+               ["", "with warm-up", "ratio", "draws alone", "ratio", "compile s", "ratio"], [cells(p) for p in programs])
 
 
 def main():
@@ -126,12 +130,21 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--without-stan", action="store_true")
     parser.add_argument("--json", help="write all numbers to this file")
+    parser.add_argument("--page", help="write the tables to this file, as Markdown")
     arguments = parser.parse_args()
+    page = Page("Speed of sampling", "./sturnus bench --sampling", 0,
+                f"the median of {arguments.rounds} rounds in which the programs take turns: NUTS in double precision, 4 "
+                "chains of 1000 transitions of warm-up and 1000 draws from the same starts. Effective draws are the smallest "
+                "bulk ESS of all parameters. A ratio is the rate of Sturnus over the program's, for compiling the program's "
+                "time over that of Sturnus. NumPyro and BlackJAX run in the variant that was the quickest of theirs in the "
+                "first round.")
     everything = {}
     for posterior in arguments.posterior:
         programs = compare(posterior, arguments)
-        show(posterior, programs)
+        show(page, posterior, programs)
         everything[posterior] = {p.name: {"compile_s": p.compile_s, "rounds": p.rounds} for p in programs}
+    if arguments.page:
+        page.write(arguments.page)
     if arguments.json:
         with open(arguments.json, "w") as file:
             json.dump(everything, file, indent=1)
