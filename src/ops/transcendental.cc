@@ -1,6 +1,7 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/transcendental.h>
 
+#include <cmath>
 #include <numbers>
 
 #include "src/ops/elementwise.h"
@@ -91,16 +92,29 @@ struct Hypot {
   }
 };
 
+// An op of x that is NaN for NaN. Of doubles XLA's CPU compiler has the C library compute them, yet
+// counts them as cheap and repeats them in every kernel that needs them. A division it never
+// repeats, so there is one by 1 that it cannot take out.
+void lower_once(Emitter& emitter, const Node& node, std::string_view hlo) {
+  emitter.line(node, hlo, "");
+  if (node.types[0].dtype != DType::f64 || emitter.platform() != "cpu") return;
+  const Array& x = node.inputs[0];
+  Array y(node.shared_from_this(), 0), one = where(x == x, 1.0, std::nan(""));
+  emitter.expand(node, {y / one});
+}
+
 struct Sin {
   static constexpr std::string_view name = "sin", hlo = "sine";
   using Family = Elementwise;
   Array jvp(const Arrays& x, const Array&, const Arrays& dx) const { return dx[0] * cos(x[0]); }
+  void lower(Emitter& emitter, const Node& node) const { lower_once(emitter, node, hlo); }
 };
 
 struct Cos {
   static constexpr std::string_view name = "cos", hlo = "cosine";
   using Family = Elementwise;
   Array jvp(const Arrays& x, const Array&, const Arrays& dx) const { return -(dx[0] * sin(x[0])); }
+  void lower(Emitter& emitter, const Node& node) const { lower_once(emitter, node, hlo); }
 };
 
 struct Tan {
