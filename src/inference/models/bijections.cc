@@ -63,7 +63,8 @@ Bijection Bijection::interval(double low, double high) {
   double width = high - low;
   return {"interval", [=](const Array& y) { return low + width * sigmoid(y); },
           [=](const Array& x) { return log((x - low) / (high - x)); },
-          [=](const Array& y) { return sum(std::log(width) + log_sigmoid(y) + log_sigmoid(-y)); },
+          // log(sigmoid(-y)) = log(sigmoid(y)) - y.
+          [=](const Array& y) { return sum(std::log(width) + 2.0 * log_sigmoid(y) - y); },
           same_shape};
 }
 
