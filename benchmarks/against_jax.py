@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Sturnus and JAX side by side: calls, tracing, compiling, the oscillator's training, Taylor mode.
 
-    python3 benchmarks/against_jax.py build/release/benchmarks [--rounds 5]
+    ./sturnus bench --core [--rounds 5] [--page FILE]
 
-Needs jax (0.10) beside the built benchmarks. Both take turns, the best of all rounds counts, and what
-is printed are ratios: JAX's time over that of Sturnus. The JAX code is what a user of JAX would write.
+Both take turns, the best of all rounds counts, and what matters are the ratios: JAX's time over that of Sturnus. The JAX
+code is what a user of JAX would write, but for "hand-tuned JAX", which is baselines/jax_tuned.py.
 """
 import argparse
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -21,6 +22,9 @@ from jax._src.lib import xla_client
 from jax.extend import backend
 from jaxlib.mlir import ir
 
+from page import Page
+
+BASELINES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "baselines")
 WIDTHS = (1, 20, 20, 20, 1)
 MEMBERS, POINTS, LOW, HIGH, SIGMA = 25, 100, 0.0, 25.0, 0.1
 
@@ -117,6 +121,14 @@ def measurements():
     return t, np.sin(0.99 * t) * np.exp(-0.1 * t) + 0.1 * np.cos(7.0 * t)
 
 
+def tuned_seconds(rounds):
+    """Of an iteration of the same training, written by an expert."""
+    command = [sys.executable, os.path.join(BASELINES, "repulsive_jax.py"), "--style", "tuned", "--experiment",
+               "oscillator", "--variant", "full", "--json", "--iterations", "200", "--rounds", str(rounds)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout.strip().splitlines()[-1])["ms_per_iteration"] / 1e3
+
+
 def compare_training(folder, rounds):
     t, y = measurements()
     rng = np.random.RandomState(0)
@@ -156,12 +168,16 @@ def compare_training(folder, rounds):
             for name, run in (("jax", compiled), ("sturnus", ours)):
                 best[name] = min(best[name], best_of(lambda: run(rows, first, many).block_until_ready(), 1))
     one, other = plugin["programs"]
+    compile_s, iteration_s = one["compile_seconds"], one["ms_per_iteration"] / 1e3
     return [
         ("training: trace, transform and lower", lower_s, plugin["lower_seconds"]),
-        ("training: XLA's compile time, CPU plugin", other["compile_seconds"], one["compile_seconds"]),
-        ("training: XLA's compile time, jaxlib", jax_compile, ours_compile),
-        ("training: an iteration, CPU plugin", other["ms_per_iteration"] / 1e3, one["ms_per_iteration"] / 1e3),
-        ("training: an iteration, jaxlib", best["jax"] / 100, best["sturnus"] / 100),
+        ("training: compile, each on its own XLA", jax_compile, compile_s),
+        ("training: compile, both on the plugin", other["compile_seconds"], compile_s),
+        ("training: compile, both on jaxlib", jax_compile, ours_compile),
+        ("training: an iteration, each on its own XLA", best["jax"] / 100, iteration_s),
+        ("training: an iteration, both on the plugin", other["ms_per_iteration"] / 1e3, iteration_s),
+        ("training: an iteration, both on jaxlib", best["jax"] / 100, best["sturnus"] / 100),
+        ("training: an iteration, hand-tuned JAX on its own XLA", tuned_seconds(rounds), iteration_s),
     ], difference
 
 
@@ -216,13 +232,21 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", help="with the built benchmarks")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--page", help="write the table to this file, as Markdown")
     arguments = parser.parse_args()
-    rows = compare_calls(arguments.folder, arguments.rounds)
-    more, difference = compare_training(arguments.folder, arguments.rounds)
-    print(f"JAX {jax.__version__}; after 5 iterations the two trainings differ by {difference:.1e} at most")
-    print(f"{'':70s} {'JAX':>12s} {'Sturnus':>12s} {'ratio':>7s}")
-    for title, theirs, ours in rows + more:
-        print(f"{title:70s} {theirs * 1e3:9.3f} ms {ours * 1e3:9.3f} ms {theirs / ours:7.2f}")
+    folder = os.path.join(arguments.folder, "benchmarks")
+    rows = compare_calls(folder, arguments.rounds)
+    more, difference = compare_training(folder, arguments.rounds)
+    page = Page("Speed of the functional core", "./sturnus bench --core", 0,
+                f"beside JAX {jax.__version__}, the best of {arguments.rounds} rounds or more in which both take turns. A "
+                "ratio is JAX's time over that of Sturnus. The training is the oscillator's, 25 members of 3 x 20 with full "
+                "repulsion, in plain code on both sides (oscillator_training.cc, against_jax.py); after 5 iterations both "
+                f"differ by {difference:.0e} at most.")
+    page.table("Calls, Taylor mode, a training", ["", "JAX, ms", "Sturnus, ms", "ratio"],
+               [[title, f"{theirs * 1e3:.4g}", f"{ours * 1e3:.4g}", f"{theirs / ours:.2f}"]
+                for title, theirs, ours in rows + more])
+    if arguments.page:
+        page.write(arguments.page)
 
 
 if __name__ == "__main__":
