@@ -98,6 +98,11 @@ const Buffer& Array::value_for(std::string_view function, Where where, DType dty
   return value;
 }
 
+Array Array::to(const Device& device, Where where) const {
+  const Buffer& value = value_for("to", where);
+  return value.device() == device ? *this : from_buffer(value.copy_to(device));
+}
+
 const Array& Array::await(Where where) const {
   value_for("await", where).await();
   return *this;

@@ -118,6 +118,16 @@ class Array {
   HostVector<T> to_vector(Where where = Where::here()) const {
     return value_for("to_vector", where, dtype_of<T>, size()).template to_vector<T>();
   }
+  /// Writes the elements in row-major order. Throws Error when there are not as many, or T is not
+  /// their type.
+  template <class T>
+  void copy_to(std::span<T> elements, Where where = Where::here()) const {
+    const Buffer& value =
+        value_for("copy_to", where, dtype_of<T>, static_cast<std::int64_t>(elements.size()));
+    value.to_host(elements.data(), elements.size_bytes());
+  }
+  /// The same array on another device. Throws TraceError for a traced array.
+  Array to(const Device& device, Where where = Where::here()) const;
   /// Waits until the value is there.
   const Array& await(Where where = Where::here()) const;
 
@@ -174,10 +184,19 @@ namespace internal {
 std::string in_parentheses(Where where);
 }  // namespace internal
 
-/// Puts a value of the host on the default device (or `device`). The elements fill `shape` in
-/// row-major order; without a shape the array has one axis.
+/// Puts a value of the host on the default device. The elements fill `shape` in row-major order;
+/// without a shape the array has one axis. Throws ShapeError when they do not fill it.
 template <class T>
 Array array(std::span<const T> values, Shape shape, Where where = Where::here());
+template <class T>
+requires(!std::is_const_v<T>) Array
+    array(std::span<T> values, Shape shape, Where where = Where::here()) {
+  return array(std::span<const T>(values), std::move(shape), where);
+}
+template <class T>
+Array array(std::span<T> values, Where where = Where::here()) {
+  return array(values, {static_cast<std::int64_t>(values.size())}, where);
+}
 template <class T>
 Array array(const std::vector<T>& values, Shape shape, Where where = Where::here()) {
   if constexpr (std::is_same_v<T, bool>) {

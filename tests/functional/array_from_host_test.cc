@@ -8,6 +8,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace sturnus {
@@ -55,6 +58,52 @@ TEST(Doubles, AreRoundedToTheTypeAndComeBack) {
   EXPECT_EQ(to_doubles(array(values, {6}, DType::f64)), values);
   EXPECT_THROW(array(values, {4}, DType::f32), Error);
   EXPECT_THROW(to_doubles(array(values, {6}, DType::c64)), DtypeError);
+}
+
+TEST(Spans, BecomeArraysAndAreFilledFromThem) {
+  std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  std::span<float> own(values);
+  std::span<const float> constant(values);
+  for (const Array& x :
+       {array(own, {2, 3}), array(constant, {2, 3}), array(own.first(6), {2, 3})}) {
+    EXPECT_EQ(x.type(), (ArrayType{DType::f32, {2, 3}}));
+    EXPECT_EQ(x.to_vector<float>(), values);
+  }
+  EXPECT_EQ(array(own.subspan(1, 2)).to_vector<float>(), (std::vector<float>{2, 3}));
+  EXPECT_EQ(array(constant).shape(), Shape{6});
+  EXPECT_THROW(array(own, {4}), Error);
+
+  std::vector<float> back(6);
+  array(constant, {3, 2}).copy_to(std::span(back));
+  EXPECT_EQ(back, values);
+  EXPECT_THROW(array(constant).copy_to(std::span(back).first(5)), Error);
+  std::vector<double> wrong(6);
+  EXPECT_THROW(array(constant).copy_to(std::span(wrong)), Error);
+}
+
+TEST(Devices, AnArrayGoesToAnother) {
+  Client client = Client::cpu(2);
+  Device second = client.addressable_devices()[1];
+  Array x = array(std::vector<int>{1, 2, 3}), there = x.to(second);
+  EXPECT_EQ(there.device(), second);
+  EXPECT_EQ(there.to_vector<int>(), x.to_vector<int>());
+  EXPECT_TRUE(there.to(second).same(there));
+}
+
+TEST(Printing, IsLikeNumPys) {
+  const std::vector<std::pair<Array, std::string>> table = {
+      {Array(2.5), "2.5"},
+      {array({1, 2, 3}, DType::i32), "[1 2 3]"},
+      {array({{1, 20}, {300, 4}}, DType::i32), "[[  1  20]\n [300   4]]"},
+      {array(std::vector<bool>{true, false}), "[ true false]"},
+      {array(std::vector<int>(0)), "[]"}};
+  for (const auto& [x, expected] : table) EXPECT_EQ(to_string(x), expected);
+  std::vector<int> many(2000);
+  for (std::size_t i = 0; i < many.size(); i++) many[i] = static_cast<int>(i);
+  EXPECT_EQ(to_string(array(many)), "[   0    1    2 ... 1997 1998 1999]");
+  EXPECT_EQ(
+      to_string(array(many, {1000, 2})),
+      "[[   0    1]\n [   2    3]\n [   4    5]\n ...\n [1994 1995]\n [1996 1997]\n [1998 1999]]");
 }
 
 TEST(NestedVectors, BecomeAxes) {
