@@ -48,32 +48,41 @@ struct ScanOptions {
   bool reverse = false;
 };
 
+namespace internal {
+
+/// scan, for the function `name` that messages speak of.
+template <class F, class Carry, class Xs>
+auto scan_as(std::string_view name, const F& f, const Carry& start, const Xs& xs,
+             const ScanOptions& options, Where where) {
+  using C = Argument<Carry>;
+  C like = start;
+  using Y = std::decay_t<decltype(f(like, xs).second)>;
+  std::optional<Y> y_like;
+  Arrays start_leaves = leaves_of(like), x_leaves = leaves_of(xs);
+  FlatFunction body = [&](const Arrays& leaves) {
+    auto middle = leaves.begin() + static_cast<std::ptrdiff_t>(start_leaves.size());
+    auto [carry, y] = f(with_leaves(like, Arrays(leaves.begin(), middle)),
+                        with_leaves(xs, Arrays(middle, leaves.end())));
+    y_like = y;
+    Arrays outputs = carried(name, like, C(carry), where);
+    for (const Array& leaf : leaves_of(*y_like)) outputs.push_back(leaf);
+    return outputs;
+  };
+  std::int64_t length = common_length(name, x_leaves, where);
+  ScanResult result = scan(name, body, start_leaves, x_leaves, length, options.reverse,
+                           tree_structure(like).leaf_paths(), where);
+  return std::pair(with_leaves(like, result.carry), with_leaves(*y_like, result.stacked));
+}
+
+}  // namespace internal
+
 /// (carry, y) = f(carry, x) for each x along axis 0 of the trees `xs`; gives the last carry and the
 /// ys, stacked. All derivatives. Throws TreeError or ShapeError when the structure or the types of
 /// the carry change.
 template <class F, class Carry, class Xs>
 auto scan(const F& f, const Carry& start, const Xs& xs, ScanOptions options = {},
           Where where = Where::here()) {
-  using C = internal::Argument<Carry>;
-  C like = start;
-  using Y = std::decay_t<decltype(f(like, xs).second)>;
-  std::optional<Y> y_like;
-  Arrays start_leaves = internal::leaves_of(like), x_leaves = internal::leaves_of(xs);
-  internal::FlatFunction body = [&](const Arrays& leaves) {
-    auto middle = leaves.begin() + static_cast<std::ptrdiff_t>(start_leaves.size());
-    auto [carry, y] = f(internal::with_leaves(like, Arrays(leaves.begin(), middle)),
-                        internal::with_leaves(xs, Arrays(middle, leaves.end())));
-    y_like = y;
-    Arrays outputs = internal::carried("scan", like, C(carry), where);
-    for (const Array& leaf : internal::leaves_of(*y_like)) outputs.push_back(leaf);
-    return outputs;
-  };
-  std::int64_t length = internal::common_length("scan", x_leaves, where);
-  internal::ScanResult result =
-      internal::scan("scan", body, start_leaves, x_leaves, length, options.reverse,
-                     tree_structure(like).leaf_paths(), where);
-  return std::pair(internal::with_leaves(like, result.carry),
-                   internal::with_leaves(*y_like, result.stacked));
+  return internal::scan_as("scan", f, start, xs, options, where);
 }
 
 /// carry = body(i, carry) for i = lower, ..., upper - 1. All derivatives, since the bounds are
@@ -172,7 +181,7 @@ auto map(const F& f, const Xs& xs, Where where = Where::here()) {
   auto step = [&f](const std::tuple<>&, const Xs& x) {
     return std::pair(std::tuple<>(), internal::Argument<decltype(f(x))>(f(x)));
   };
-  return scan(step, std::tuple<>(), xs, {}, where).second;
+  return internal::scan_as("map", step, std::tuple<>(), xs, {}, where).second;
 }
 
 /// The running combinations x_0, x_0 * x_1, ..., of an associative function * of two trees, along

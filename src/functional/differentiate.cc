@@ -171,14 +171,19 @@ void check_differentiable(const Arrays& x, const Caller& caller) {
 namespace {
 
 void check_scalar(const Array& y, const Caller& caller) {
-  if (y.rank() == 0 && is_floating(y.dtype())) return;
+  bool real = is_floating(y.dtype());
+  if (y.rank() == 0 && real) return;
   Blame blame(caller.where);
   std::string line = y.node()->where.str();
-  throw ShapeError(message(caller.name,
-                           "the function returns " + y.type().str() +
-                               (line.empty() ? line : ", made at " + line) +
-                               ", but a gradient is of one real number, such as f32[]",
-                           "Reduce it, for instance with sum, or use jacrev"));
+  std::string what = "the function returns " + y.type().str() +
+                     (line.empty() ? line : ", made at " + line) +
+                     ", but a gradient is of one real number, such as f32[]";
+  if (y.rank() > 0) {
+    throw ShapeError(message(caller.name, what, "Reduce it, for instance with sum, or use jacrev"));
+  }
+  throw DtypeError(message(caller.name, what,
+                           is_complex(y.dtype()) ? "Take a real number of it, such as abs or real"
+                                                 : "Compute it in f32; whole numbers do not vary"));
 }
 
 }  // namespace

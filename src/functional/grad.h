@@ -104,18 +104,28 @@ auto value_and_grad(F f, Where where = Where::here()) {
   };
 }
 
-/// The gradient of f alone, or with what f returned beside its value as a pair.
+namespace internal {
+
+/// grad, for the function `name` that messages speak of.
 template <std::size_t... Wrt, class F>
-auto grad(F f, Where where = Where::here()) {
-  return [f = std::move(f), where](const auto&... args) {
-    auto [value, gradient] = internal::value_and_grad(f, internal::to_arguments(args...), "grad",
-                                                      where, internal::WrtOr0<Wrt...>());
-    if constexpr (internal::is_pair<decltype(value)>) {
+auto grad_as(const char* name, F f, Where where) {
+  return [name, f = std::move(f), where](const auto&... args) {
+    auto [value, gradient] =
+        value_and_grad(f, to_arguments(args...), name, where, WrtOr0<Wrt...>());
+    if constexpr (is_pair<decltype(value)>) {
       return std::pair(std::move(gradient), std::move(value.second));
     } else {
       return std::move(gradient);
     }
   };
+}
+
+}  // namespace internal
+
+/// The gradient of f alone, or with what f returned beside its value as a pair.
+template <std::size_t... Wrt, class F>
+auto grad(F f, Where where = Where::here()) {
+  return internal::grad_as<Wrt...>("grad", std::move(f), where);
 }
 
 /// The pair of f's result at `x` and its directional derivative along `tangents`. Several arguments

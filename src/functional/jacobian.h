@@ -63,15 +63,17 @@ auto jacrev(F f, Where where = Where::here()) {
 /// The matrix of second derivatives of f, a real scalar, by argument Wrt: forward over reverse.
 template <std::size_t Wrt = 0, class F>
 auto hessian(F f, Where where = Where::here()) {
-  return internal::jacobian<Wrt>(grad<Wrt>(std::move(f), where), internal::forward_jacobian,
-                                 "hessian", where);
+  return internal::jacobian<Wrt>(internal::grad_as<Wrt>("hessian", std::move(f), where),
+                                 internal::forward_jacobian, "hessian", where);
 }
 
 /// The Hessian of f at x times v, without the Hessian, at the cost of a few gradients.
 template <class F, class X>
 internal::Argument<X> hvp(const F& f, const X& x, const X& v, Where where = Where::here()) {
   internal::Argument<X> at = x, along = v;
-  return internal::jvp("hvp", grad(f, where), std::tuple(at), std::tuple(along), where).second;
+  return internal::jvp("hvp", internal::grad_as("hvp", f, where), std::tuple(at), std::tuple(along),
+                       where)
+      .second;
 }
 
 /// The second derivatives of f by each element of argument Wrt, without the mixed ones: for a real

@@ -99,6 +99,15 @@ std::shared_ptr<const JitCache::Entry> JitCache::add(
   return entry;
 }
 
+Lowered JitCache::lower(const FlatFunction& f, const Arrays& x, const Mask& donors,
+                        std::vector<std::string> names) const {
+  Trace trace;
+  Arrays parameters = placeholders(types_of(x), "jit");
+  Arrays outputs = f(parameters);
+  warn_if_huge(outputs, options_.warn_above, where_);
+  return {"jit", std::move(parameters), std::move(outputs), donors, std::move(names)};
+}
+
 Mask donor_leaves(const std::vector<int>& donate, const std::vector<std::size_t>& counts,
                   Where where) {
   for (int argument : donate) {
@@ -115,14 +124,6 @@ Mask donor_leaves(const std::vector<int>& donate, const std::vector<std::size_t>
     mask.resize(mask.size() + counts[i], given);
   }
   return mask;
-}
-
-Lowered lower(std::string_view name, const FlatFunction& f, const Arrays& x, const Mask& donors,
-              std::vector<std::string> names) {
-  Trace trace;
-  Arrays parameters = placeholders(types_of(x), name);
-  Arrays outputs = f(parameters);
-  return {std::string(name), std::move(parameters), std::move(outputs), donors, std::move(names)};
 }
 
 }  // namespace sturnus::internal

@@ -50,6 +50,9 @@ class JitCache {
   std::shared_ptr<const Entry> add(const TreeSchema& schema, const TreeScan& scan,
                                    const Mask& donors, const FlatFunction& f,
                                    const std::function<std::shared_ptr<const void>()>& like);
+  /// Traces f on arguments like `x`.
+  Lowered lower(const FlatFunction& f, const Arrays& x, const Mask& donors,
+                std::vector<std::string> names) const;
 
  private:
   JitOptions options_;
@@ -63,10 +66,6 @@ class JitCache {
 /// Throws Error when there is no such argument.
 Mask donor_leaves(const std::vector<int>& donate, const std::vector<std::size_t>& counts,
                   Where where);
-/// Traces f on arguments like `x`.
-Lowered lower(std::string_view name, const FlatFunction& f, const Arrays& x, const Mask& donors,
-              std::vector<std::string> names);
-
 }  // namespace internal
 
 /// A compiled function with the types of the one it was made of.
@@ -178,8 +177,8 @@ class Jitted {
   }
   template <class Flat, class Arguments>
   Lowered lowered(Flat& flat, const Arguments& arguments) const {
-    return internal::lower("jit", flat.function(), flat.leaves(), donors_of(arguments),
-                           tree_structure(arguments).leaf_paths());
+    return cache_->lower(flat.function(), flat.leaves(), donors_of(arguments),
+                         tree_structure(arguments).leaf_paths());
   }
   template <class Arguments>
   internal::Mask donors_of(const Arguments& arguments) const {

@@ -187,7 +187,7 @@ Array categorical(const Key& key, Operand logits, std::optional<Shape> shape) {
   Blame blame(logits.where);
   return as_one_program([&] {
     Array weights = internal::to_floating(logits);
-    if (weights.rank() == 0) {
+    if (weights.rank() == 0 || weights.shape().back() == 0) {
       throw ShapeError(internal::message("categorical", "logits are " + weights.type().str(),
                                          "Give one logit for each index, along the last axis"));
     }

@@ -85,7 +85,7 @@ TEST(Jit, RunsOnTheDeviceThatIsAskedFor) {
 TEST(Jit, FollowsItsArguments) {
   auto devices = two_devices();
   Array c = ones({4}), here = ones({4});
-  Array there = from_buffer(here.buffer().copy_to(devices[1]));
+  Array there = here.to(devices[1]);
   auto f = jit([&](Array x) { return x + c; });
   EXPECT_EQ(f(here).device(), devices[0]);
   EXPECT_EQ(f(there).device(), devices[1]);

@@ -697,7 +697,8 @@ TEST(Errors, OptionsAndNumbers) {
        "categorical: logits are f32[] (<here>). Give one logit for each index, along the last "
        "axis"},
       {"categorical of nothing", [] { categorical(key(1), nothing()); }, shape_error,
-       no_elements("argmax", "f32[0]", "[0]")},
+       "categorical: logits are f32[0] (<here>). Give one logit for each index, along the last "
+       "axis"},
       {"dirichlet", [] { dirichlet(key(1), 1.0); }, shape_error,
        "dirichlet: the parameter is f32[] (<here>). Give one number for each part, along the last "
        "axis"},
