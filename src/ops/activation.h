@@ -1,5 +1,6 @@
 // What neural networks put between layers, element by element. Softmax is in softmax.h, sigmoid and
-// tanh are in transcendental.h. Integers are converted to f32 first.
+// tanh are in transcendental.h. Integers are converted to f32 first. All but silu and gelu_tanh
+// throw DtypeError for complex numbers.
 #pragma once
 
 #include <sturnus/functional/array.h>

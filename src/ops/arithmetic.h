@@ -72,6 +72,7 @@ Array shift_right_arithmetic(Operand x, Operand bits);
 Array where(Operand condition, Operand a, Operand b);
 /// Whether x is neither infinite nor NaN.
 Array is_finite(Operand x);
+/// Whether x is NaN, or a part of a complex x is.
 Array is_nan(Operand x);
 /// Whether x is infinite, of either sign.
 Array is_inf(Operand x);

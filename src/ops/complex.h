@@ -10,7 +10,8 @@
 
 namespace sturnus {
 
-/// re + i im, for real parts (integers become f32). StableHLO: complex.
+/// re + i im, for real parts (integers become f32). StableHLO: complex. Throws ShapeError when
+/// their shapes do not fit, DtypeError for parts of f16, bf16 or a complex type.
 Array make_complex(Operand re, Operand im);
 /// The parts; those of a real number are itself and 0. StableHLO: real, imag.
 Array real(Operand x);

@@ -1,6 +1,7 @@
 // Running results along an axis: element i of the result is made of elements 0, ..., i, or of
 // i, ..., n - 1 with `reverse`. Axes are counted from 0, from the end when negative. The work is
-// O(n) in O(log n) steps.
+// O(n) in O(log n) steps. Functions throw ShapeError when there is no such axis; cummax, cummin and
+// cumlogsumexp throw DtypeError for complex numbers.
 #pragma once
 
 #include <sturnus/functional/array.h>

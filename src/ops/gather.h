@@ -40,9 +40,11 @@ Array gather(Operand x, const Array& indices, const GatherAxes& axes, const Shap
 enum class Combine { set, add, multiply, max, min };
 
 /// x with `updates` combined into the slices that begin at the given positions. Where slices
-/// overlap all are combined, except that of several `set` one stays. StableHLO: scatter.
+/// overlap all are combined, except that of several `set` one stays. StableHLO: scatter. Throws
+/// what gather throws, and ShapeError for updates of another shape than gather's result.
 Array scatter(Operand x, const Array& indices, Operand updates, const GatherAxes& axes,
               Combine combine, IndexFacts facts = {});
+/// The same with Combine::add.
 Array scatter_add(Operand x, const Array& indices, Operand updates, const GatherAxes& axes,
                   IndexFacts facts = {});
 

@@ -4,6 +4,11 @@
 //
 // Without a shape there is one number for each element of the parameters; with one, the parameters
 // are repeated to it. Numbers are f32 where the parameters have no floating-point type.
+//
+// Functions throw ShapeError when the key is a stack of keys, when the parameters do not fit the
+// shape, and when it has a negative extent or 2^32 elements or more; and DtypeError for complex
+// parameters. The values of parameters are not checked: where there is no such distribution (NaN,
+// a < 0) numbers mean nothing, or none is ever accepted and the loop does not end.
 #pragma once
 
 #include <sturnus/ops/random.h>
@@ -18,10 +23,11 @@ namespace sturnus {
 Array gamma(const Key& key, Operand a, std::optional<Shape> shape = {});
 /// Its logarithm, which does not underflow for small a.
 Array loggamma(const Key& key, Operand a, std::optional<Shape> shape = {});
-/// Density proportional to x^(a-1) (1-x)^(b-1).
+/// Density proportional to x^(a-1) (1-x)^(b-1). Throws ShapeError also when a and b do not fit
+/// together.
 Array beta(const Key& key, Operand a, Operand b, std::optional<Shape> shape = {});
 /// Points on the simplex with density proportional to the product of x[i]^(a[i]-1), along the last
-/// axis; the shape is that without it.
+/// axis; the shape is that without it. Throws ShapeError also when a is a scalar.
 Array dirichlet(const Key& key, Operand a, std::optional<Shape> shape = {});
 /// Student's t with `degrees` of freedom.
 Array student_t(const Key& key, Operand degrees, std::optional<Shape> shape = {});

@@ -12,6 +12,7 @@ namespace sturnus {
 Array reshape(Operand x, Shape shape);
 /// Axis i of the result is axis permutation[i] of x; without a permutation the axes are reversed.
 Array transpose(Operand x, std::vector<std::int64_t> permutation = {});
+/// Axes a and b exchanged.
 Array swapaxes(Operand x, int a, int b);
 /// x repeated to `shape` by the rules of broadcasting.
 Array broadcast_to(Operand x, const Shape& shape);

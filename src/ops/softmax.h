@@ -1,5 +1,7 @@
 // Sums of exponentials without overflow. Elements that are -inf count as exp(-inf) = 0, and where
-// all are -inf or one is +inf the values are the limits and the derivatives 0, not NaN.
+// all are -inf or one is +inf the values are the limits and the derivatives 0, not NaN. Integers
+// are converted to f32 first. Functions throw DtypeError for complex numbers, and ShapeError when
+// there is no such axis or one is named twice.
 #pragma once
 
 #include <sturnus/functional/array.h>
@@ -7,7 +9,7 @@
 
 namespace sturnus {
 
-/// log(exp(a) + exp(b)).
+/// log(exp(a) + exp(b)). Throws ShapeError when the shapes do not fit together.
 Array logaddexp(Operand a, Operand b);
 /// log(sum(exp(x))); -infinity when there are no elements.
 Array logsumexp(Operand x, Over over = {});

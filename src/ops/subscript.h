@@ -11,6 +11,10 @@
 // positions count from the end. Several integer arrays are broadcast together and read pointwise;
 // their axes stand where the first of them stands, or first when a Slice is between them.
 // A mask of bool is not a subscript, since the shape of x[mask] would depend on values: use where.
+//
+// Reading and writing throw ShapeError for a C++ integer outside of its axis, more subscripts than
+// axes, a second ellipsis, a step of 0, integer arrays that do not fit together, and positions
+// along an axis without elements; and DtypeError for an array that is not of integers.
 #pragma once
 
 #include <sturnus/functional/array.h>
@@ -55,7 +59,7 @@ struct Index {
 };
 
 /// A part of an array that is to be read or replaced. The updates are broadcast to the part's
-/// shape, and take the array's element type.
+/// shape, and take the array's element type; they throw ShapeError when they do not fit it.
 class At {
  public:
   At(Array x, std::vector<Index> subscripts)
@@ -66,7 +70,8 @@ class At {
   /// for one position one stays.
   [[nodiscard("nothing changes an array: use the new one that At::set returns")]] Array set(
       Operand values) const;
-  /// The array with its part changed; several values for one position all count.
+  /// The array with its part changed; several values for one position all count. max and min
+  /// throw DtypeError for complex numbers.
   [[nodiscard]] Array add(Operand values) const;
   [[nodiscard]] Array multiply(Operand values) const;
   [[nodiscard]] Array max(Operand values) const;
