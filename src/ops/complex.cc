@@ -1,6 +1,9 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/complex.h>
+#include <sturnus/ops/creation.h>
 #include <sturnus/ops/transcendental.h>
+
+#include <numbers>
 
 #include "src/ops/elementwise.h"
 
@@ -101,8 +104,9 @@ Array conj(Operand operand) {
 Array angle(Operand operand) {
   Blame blame(operand.where);
   Array x = internal::to_floating(operand);
-  Array z = internal::converted(x, internal::complex_type(x.dtype()));
-  return imag(log(z));
+  if (is_complex(x.dtype())) return imag(log(x));
+  Array half_turn = where(x < 0.0, std::numbers::pi, zeros_like(x));
+  return where(is_nan(x), x, half_turn);
 }
 
 }  // namespace sturnus

@@ -23,14 +23,15 @@ struct DynamicSlice {
   Shape sizes;
   std::string attributes() const { return mlir_integers("slice_sizes", sizes); }
   ArrayType infer(const Arrays& x) const {
-    for (std::size_t i = 0; i < sizes.size(); i++) {
-      if (sizes[i] >= 0 && sizes[i] <= x[0].shape()[i]) continue;
-      throw ShapeError(
-          message("dynamic_slice",
-                  ArrayType{x[0].dtype(), sizes}.str() + " is not a part of " + x[0].type().str(),
-                  "Give one size per axis, no larger than its extent"));
+    bool fits = sizes.size() == x[0].shape().size();
+    for (std::size_t i = 0; fits && i < sizes.size(); i++) {
+      fits = sizes[i] >= 0 && sizes[i] <= x[0].shape()[i];
     }
-    return {x[0].dtype(), sizes};
+    if (fits) return {x[0].dtype(), sizes};
+    throw ShapeError(
+        message("dynamic_slice",
+                ArrayType{x[0].dtype(), sizes}.str() + " is not a part of " + x[0].type().str(),
+                "Give one size per axis, no larger than its extent"));
   }
   Array simplify(const Arrays& x) const { return sizes == x[0].shape() ? x[0] : Array(); }
   Array jvp(const Arrays& x, const Array&, const Arrays& dx) const {

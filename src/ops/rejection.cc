@@ -199,7 +199,11 @@ Array parameter_of(std::string_view function, const Operand& operand,
   return shape ? broadcast_to_shape(function, a, *shape) : a;
 }
 
-Array log_gamma_of(const Key& key, const Array& a) {
+// Trials of a parameter that makes no sense would go on for ever.
+Array is_usable(const Array& parameter) { return is_finite(parameter) & (parameter >= 0.0); }
+
+Array log_gamma_of(const Key& key, const Array& given) {
+  Array usable = is_usable(given), a = where(usable, given, 1.0);
   Words keys = hashed_positions("gamma", key, a.shape());
   // A variable of a < 1 is one of a + 1, times u^(1/a).
   Array is_small = a < 1.0;
@@ -207,7 +211,8 @@ Array log_gamma_of(const Key& key, const Array& a) {
   Array sample = make(LogGamma{}, {keys.first, keys.second, raised});
   Array last = full(4294967295.0, {DType::u32, {}});
   Array wait = log1p(-unit_uniform(hashed_number(keys, last), a.dtype()));
-  return where(is_small, sample + wait / where(is_small, a, 1.0), sample);
+  Array value = where(is_small, sample + wait / where(is_small, a, 1.0), sample);
+  return where(usable, value, where(given > 0.0, given, std::nan("")));
 }
 
 }  // namespace
@@ -276,12 +281,13 @@ Array chi_square(const Key& key, Operand degrees, std::optional<Shape> shape) {
 Array poisson(const Key& key, Operand rate, std::optional<Shape> shape) {
   Blame blame(rate.where);
   return as_one_program([&] {
-    Array mean = stop_gradient(internal::parameter_of("poisson", rate, shape));
+    Array given = stop_gradient(internal::parameter_of("poisson", rate, shape));
+    Array usable = internal::is_usable(given), mean = where(usable, given, 0.0);
     internal::Words keys = internal::hashed_positions("poisson", key, mean.shape());
     Array is_small = mean < 10.0;
     Array few = internal::poisson_by_arrivals(keys, where(is_small, mean, 0.0), !is_small);
     Array many = internal::poisson_by_rejection(keys, where(is_small, 10.0, mean), is_small);
-    return convert(where(is_small, few, many), DType::i32);
+    return where(usable, convert(where(is_small, few, many), DType::i32), -1);
   });
 }
 

@@ -7,8 +7,7 @@
 //
 // Functions throw ShapeError when the key is a stack of keys, when the parameters do not fit the
 // shape, and when it has a negative extent or 2^32 elements or more; and DtypeError for complex
-// parameters. The values of parameters are not checked: where there is no such distribution (NaN,
-// a < 0) numbers mean nothing, or none is ever accepted and the loop does not end.
+// parameters. Where there is no such distribution (NaN, a < 0) numbers are NaN, counts -1.
 #pragma once
 
 #include <sturnus/ops/random.h>

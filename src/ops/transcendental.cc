@@ -202,6 +202,10 @@ struct Sinh {
 struct Cosh {
   static constexpr std::string_view name = "cosh";
   using Family = Elementwise;
+  ArrayType infer(const Arrays& x) const {
+    require_real(name, x[0].type());
+    return common_type(name, x);
+  }
   Array jvp(const Arrays& x, const Array&, const Arrays& dx) const { return dx[0] * sinh(x[0]); }
   void lower(Emitter& emitter, const Node& node) const {
     Array size = abs(node.inputs[0]);
@@ -254,7 +258,9 @@ struct Acosh {
     const Array& x = node.inputs[0];
     Array above = x - 1.0;
     Array usual = log1p(above + sqrt(above * (x + 1.0)));
-    emitter.expand(node, {where(x > huge, log(x) + std::numbers::ln2, usual)});
+    // Far below -1 rounding would leave a number.
+    Array inside = where(x < -1.0, std::nan(""), usual);
+    emitter.expand(node, {where(x > huge, log(x) + std::numbers::ln2, inside)});
   }
 };
 

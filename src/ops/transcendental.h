@@ -3,8 +3,7 @@
 // is thrown.
 //
 // hypot and atan2 promote and broadcast as promotion.h says, and throw ShapeError when shapes do
-// not fit. cbrt, hypot, sinh, asinh and acosh throw DtypeError for complex numbers, for which cosh
-// does not compile either.
+// not fit. cbrt, hypot, sinh, cosh, asinh and acosh throw DtypeError for complex numbers.
 #pragma once
 
 #include <sturnus/functional/array.h>
@@ -55,7 +54,7 @@ Array cosh(Operand x);
 Array tanh(Operand x);
 /// log(x + sqrt(x^2 + 1)), accurate near 0.
 Array asinh(Operand x);
-/// log(x + sqrt(x^2 - 1)) for x >= 1; NaN for -1 <= x < 1.
+/// log(x + sqrt(x^2 - 1)) for x >= 1, else NaN.
 Array acosh(Operand x);
 /// log((1 + x) / (1 - x)) / 2; infinite for -1 and 1, NaN beyond.
 Array atanh(Operand x);

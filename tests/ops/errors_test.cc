@@ -572,6 +572,14 @@ TEST(Errors, Positions) {
       {"dynamic_slice, sizes", [] { dynamic_slice(x3(), {Array(0)}, {4}); }, shape_error,
        "dynamic_slice: f32[4] is not a part of f32[3] (<here>). Give one size per axis, no larger "
        "than its extent"},
+      {"dynamic_slice, too many sizes",
+       [] {
+         dynamic_slice(x3(), {Array(0)}, {1, 1});
+       },
+       shape_error,
+       "dynamic_slice: f32[1,1] is not a part of f32[3] (<here>). Give one size per axis, no "
+       "larger "
+       "than its extent"},
       {"dynamic_slice, indices",
        [] {
          dynamic_slice(x23(), {Array(0)}, {1, 1});

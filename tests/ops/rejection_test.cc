@@ -15,6 +15,10 @@
 #include <boost/math/distributions/gamma.hpp>
 #include <boost/math/distributions/poisson.hpp>
 #include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
 
 #include "tests/ops/sample_tests.h"
 
@@ -161,6 +165,21 @@ TEST(Rejection, MappedOverKeysIsALoop) {
     auto mapped = numbers(slice(logs, {i, 0}, {i + 1, 3}));
     for (std::size_t j = 0; j < 3; j++) EXPECT_NEAR(mapped[j], expected_log[j], 1e-5);
   }
+}
+
+// Trials that could never be accepted are not begun.
+TEST(Rejection, ParametersWithoutADistributionEndAtOnce) {
+  double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
+  Array odd = array(std::vector<double>{nan, -1, -infinity, infinity, 0, 2});
+  auto x = gamma(key(1), odd).to_vector<double>();
+  for (std::size_t i : {0u, 1u, 2u}) EXPECT_TRUE(std::isnan(x[i])) << i;
+  EXPECT_EQ(x[3], infinity);
+  EXPECT_EQ(x[4], 0);
+  EXPECT_GT(x[5], 0);
+  auto counts = poisson(key(1), odd).to_vector<std::int32_t>();
+  for (std::size_t i : {0u, 1u, 2u, 3u}) EXPECT_EQ(counts[i], -1) << i;
+  EXPECT_EQ(counts[4], 0);
+  EXPECT_GE(counts[5], 0);
 }
 
 TEST(Rejection, EmptyShapes) {

@@ -5,6 +5,7 @@
 #include <sturnus/functional/jit.h>
 #include <sturnus/ops/activation.h>
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/complex.h>
 #include <sturnus/ops/special.h>
 #include <sturnus/ops/transcendental.h>
 
@@ -14,6 +15,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -188,7 +190,13 @@ TEST(SpecialEnds, AreTheLimits) {
       {"asinh", asinh, -1e300, std::asinh(-1e300)},
       {"asinh", asinh, infinity, infinity},
       {"acosh", acosh, 0.5, nan},
+      {"acosh", acosh, -2, nan},
+      {"acosh", acosh, -1e9, nan},
+      {"acosh", acosh, -infinity, nan},
       {"acosh", acosh, infinity, infinity},
+      {"angle", angle, -2, std::numbers::pi},
+      {"angle", angle, 2, 0},
+      {"angle", angle, nan, nan},
       {"atanh", atanh, 1, infinity},
       {"asin", asin, 1.1, nan},
       {"acos", acos, -1, M_PI},
