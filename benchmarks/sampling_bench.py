@@ -115,9 +115,11 @@ def show(page, posterior, programs):
 
     def cells(program):
         alone = program.rate_of_draws
+        # BlackJAX's is the time of its first run without that of its second, which may say nothing.
+        compiled = program.compile_s > 0.1
         return [program.name, f"{program.rate:.0f}", f"{ours.rate / program.rate:.2f}",
                 f"{alone:.0f}" if alone else "", f"{ours.rate_of_draws / alone:.2f}" if alone else "",
-                f"{program.compile_s:.2f}", f"{program.compile_s / ours.compile_s:.2f}"]
+                *([f"{program.compile_s:.2f}", f"{program.compile_s / ours.compile_s:.2f}"] if compiled else ["", ""])]
 
     page.table(f"{posterior}, effective draws per second",
                ["", "with warm-up", "ratio", "draws alone", "ratio", "compile s", "ratio"], [cells(p) for p in programs])
