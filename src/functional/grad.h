@@ -95,7 +95,7 @@ auto jvp(std::string_view name, const F& f, const X& x, const X& tangents, Where
 /// A function that gives f's value and its gradient by the arguments `Wrt` (default: the first).
 /// The gradient has the type of the argument; for several it is a tuple. f returns a real scalar,
 /// or a pair of one and anything else, which is passed on beside the value. Throws ShapeError when
-/// f's value is no scalar, DtypeError for arguments that are not real.
+/// f's value is no scalar, DtypeError when it or an argument is not real.
 template <std::size_t... Wrt, class F>
 auto value_and_grad(F f, Where where = Where::here()) {
   return [f = std::move(f), where](const auto&... args) {
