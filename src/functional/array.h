@@ -185,7 +185,7 @@ std::string in_parentheses(Where where);
 }  // namespace internal
 
 /// Puts a value of the host on the default device. The elements fill `shape` in row-major order;
-/// without a shape the array has one axis. Throws ShapeError when they do not fill it.
+/// without a shape the array has one axis. Throws Error when they do not fill it.
 template <class T>
 Array array(std::span<const T> values, Shape shape, Where where = Where::here());
 template <class T>

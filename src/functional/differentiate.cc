@@ -171,8 +171,7 @@ void check_differentiable(const Arrays& x, const Caller& caller) {
 namespace {
 
 void check_scalar(const Array& y, const Caller& caller) {
-  bool real = is_floating(y.dtype());
-  if (y.rank() == 0 && real) return;
+  if (y.rank() == 0 && is_floating(y.dtype())) return;
   Blame blame(caller.where);
   std::string line = y.node()->where.str();
   std::string what = "the function returns " + y.type().str() +

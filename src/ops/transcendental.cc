@@ -97,7 +97,7 @@ struct Hypot {
 // repeats, so there is one by 1 that it cannot take out.
 void lower_once(Emitter& emitter, const Node& node, std::string_view hlo) {
   emitter.line(node, hlo, "");
-  if (node.types[0].dtype != DType::f64 || emitter.platform() != "cpu") return;
+  if (node.types[0].dtype != DType::f64 || !emitter.on_host()) return;
   const Array& x = node.inputs[0];
   Array y(node.shared_from_this(), 0), one = where(x == x, 1.0, std::nan(""));
   emitter.expand(node, {y / one});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sturnus/functional/emitter.h>
 #include <sturnus/functional/graph.h>
+#include <sturnus/functional/jit.h>
 #include <sturnus/functional/vmap.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
@@ -11,6 +12,7 @@
 #include <sturnus/ops/order.h>
 #include <sturnus/ops/pair_order.h>
 #include <sturnus/ops/rearrange.h>
+#include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/sobol.h>
 #include <sturnus/ops/transcendental.h>
@@ -147,6 +149,18 @@ TEST(Lowerings, TakeColumns) {
           x);
     }
   }
+}
+
+// XLA would repeat a sine in each of the kernels that need it.
+TEST(Lowerings, ComputeASineOnce) {
+  auto f = [](const Array& x) {
+    Array s = sin(x);
+    return std::vector<Array>{sum(s * s), sum(s * x), max(s + x), s - x};
+  };
+  std::string program = jit(f).compile(normal(key(1), {200}, DType::f64)).program().optimized();
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = program.find("sine(", at)) != program.npos; at++) count++;
+  EXPECT_EQ(count, 1u) << program;
 }
 
 TEST(Lowerings, DrawTheSameNumbers) {
