@@ -143,7 +143,7 @@ TEST(Lowerings, TakeColumns) {
     for (auto [from, to] : {std::pair(0, 1), {4000, 4100}, {8190, 8200}}) {
       expect_same_everywhere(
           "columns",
-          [&](const Array& x) {
+          [from = from, to = to](const Array& x) {
             return slice(x, {0, from}, {32, to});
           },
           x);
