@@ -103,28 +103,15 @@ Array Oscillator::pack(const Member& all) const {
 }
 
 Array Oscillator::train(const Array& rows, const Array& first, const Array& count) const {
-  Member start = unpack(rows);
-  Member zero = tree_map([](const Array& a) { return zeros_like(a); }, start);
-  State state = {start, zero, zero, zeros({})};
+  Optimizer adam = {.rate = rate};
   auto step = [&](Array i, const State& s) {
     auto objective = [&](const Member& m) { return loss(m, first + i); };
-    auto [value, g] = value_and_grad(objective)(s.members);
-    Array n = convert(i + 1, DType::f32);
-    Array c1 = 1.0 - pow(0.9, n), c2 = 1.0 - pow(0.999, n);
-    State next;
-    next.mean =
-        tree_map([](const Array& m, const Array& d) { return 0.9 * m + 0.1 * d; }, s.mean, g);
-    next.square = tree_map(
-        [](const Array& v, const Array& d) { return 0.999 * v + 0.001 * square(d); }, s.square, g);
-    next.members =
-        tree_map([&](const Array& q, const Array& m,
-                     const Array& v) { return q - rate * (m / c1) / (sqrt(v / c2) + 1e-8); },
-                 s.members, next.mean, next.square);
-    next.loss = value;
-    return next;
+    auto [value, g] = value_and_grad(objective)(unpack(s.rows));
+    auto [parameters, optimizer] = adam.step({s.rows}, {pack(g)}, s.optimizer, i);
+    return State{parameters[0], optimizer, value};
   };
-  State end = fori_loop(Array(0), count, step, state);
-  return pack(end.members);
+  State start = {rows, adam.init({rows}), zeros({})};
+  return fori_loop(Array(0), count, step, start).rows;
 }
 
 std::pair<Array, Array> Oscillator::loss_and_gradient(const Array& rows,

@@ -2,6 +2,7 @@
 // nested grad, vmap over points and over members, kernel density, Adam, all in one loop.
 #pragma once
 
+#include <sturnus/inference/optimizers/optimizer.h>
 #include <sturnus/sturnus.h>
 
 #include <vector>
@@ -19,7 +20,8 @@ struct Member {
 
 /// What Adam carries along.
 struct State {
-  Member members, mean, square;  // every array with an axis of members in front
+  Array rows;  // one per member
+  OptimizerState optimizer;
   Array loss;
 };
 
