@@ -10,6 +10,8 @@
 
 #include <limits>
 
+#include "src/inference/chains/flags.h"
+
 namespace sturnus {
 namespace {
 
@@ -26,6 +28,12 @@ Array count_ones(Array n) {
 
 Array forwards(const Array& directions, const Array& depth) {
   return (shift_right(directions, convert(depth, DType::u32)) & 1) == 1;
+}
+
+/// Logarithms of two numbers that are uniform in (0, 1): the words of a key, as what they are.
+Array log_chances(const Key& key, const Array& number, DType dtype) {
+  Array word = convert(fold_in(key, number).data, dtype);
+  return log((word + 0.5) * 0x1p-32);
 }
 
 /// v as every row of a matrix.
@@ -70,7 +78,7 @@ Nuts::State Nuts::init(const LogDensity& log_density, const Array& position) con
 Nuts::Impulse Nuts::impulse(const Key& key, const State& state) const {
   auto [for_momentum, for_directions, for_leaves] = split<3>(key);
   return {normal(for_momentum, state.position.shape(), state.position.dtype()),
-          bits(for_directions), for_leaves};
+          reshape(slice(for_directions.data, {0}, {1}), {}), for_leaves};
 }
 
 Nuts::Tree Nuts::begin(const State& state, const Impulse& impulse) const {
@@ -102,31 +110,36 @@ Nuts::Tree Nuts::grow(const LogDensity& log_density, const Tree& tree, const Arr
   Array leaf_energy = energy(leaf);
   Array log_weight = tree.start_energy - leaf_energy;
   DType dtype = leaf.momentum.dtype();
-  Array chance = log(uniform(fold_in(tree.key, tree.leaves), {2}, 0.0, 1.0, dtype));
-  auto chance_at = [&](std::int64_t i) { return reshape(slice(chance, {i}, {i + 1}), {}); };
 
   Tree next = tree;
   next.leaves = tree.leaves + 1;
   next.accept = tree.accept + exp(minimum(log_weight, 0.0));
   next.divergent = !(log_weight >= -divergence);
   next.new_weight = logaddexp(tree.new_weight, log_weight);
-  next.candidate = tree_where(chance_at(0) < log_weight - next.new_weight,
-                              Candidate{leaf.at, leaf_energy}, tree.candidate);
   next.momenta = tree.momenta + leaf.momentum;
 
   Array turns = turning(tree, leaf.momentum, next.momenta);
   Array row = arange(max_depth);
   Array turns_within = any(turns & (row > 0)), turns_whole = any(turns & (row == 0));
-  Array complete = (tree.leaves & next.leaves) == 0;
-  Array valid = complete & !turns_within & !next.divergent;
-  next.sample = tree_where(valid & (chance_at(1) < next.new_weight - tree.log_weight),
-                           next.candidate, tree.sample);
+  Array completes = (tree.leaves & next.leaves) == 0;
+  Array counts = completes & !turns_within & !next.divergent;
+  Array deeper = tree.depth + convert(counts, DType::i32);
+  Array lucky = log_chances(tree.key, tree.leaves, dtype) <
+                stack({log_weight - next.new_weight, next.new_weight - tree.log_weight});
+  Arrays flags = internal::decided(concatenate(
+      {lucky,
+       stack({completes, counts,
+              next.divergent | turns_within | (counts & (turns_whole | (deeper >= max_depth))),
+              completes & (forwards(tree.directions, deeper) != forward)})}));
+  const Array &is_candidate = flags[0], &is_preferred = flags[1], &complete = flags[2],
+              &valid = flags[3], &done = flags[4], &turns_round = flags[5];
+  next.candidate = tree_where(is_candidate, Candidate{leaf.at, leaf_energy}, tree.candidate);
+  next.sample = tree_where(valid & is_preferred, next.candidate, tree.sample);
   next.log_weight = where(valid, logaddexp(tree.log_weight, next.new_weight), tree.log_weight);
   next.depth = tree.depth + convert(valid, DType::i32);
-  next.done = next.divergent | turns_within | (valid & (turns_whole | (next.depth >= max_depth)));
+  next.done = done;
 
   // The next doubling goes on from here or from the other end.
-  Array turns_round = complete & (forwards(tree.directions, next.depth) != forward);
   next.near = tree_where(turns_round, tree.far, leaf);
   next.far = tree_where(turns_round, leaf, tree.far);
   next.new_weight = where(complete, -infinity, next.new_weight);

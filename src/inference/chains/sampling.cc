@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -395,6 +396,12 @@ const Target& Sampler::target() const { return implementation_->target; }
 const SamplingOptions& Sampler::options() const { return implementation_->options; }
 
 ChainState Sampler::init() const {
+  // Both programs are compiled at once: the long one is one function, which takes one thread.
+  auto compile = [program = lower(), device = options().device] {
+    internal::SmallLoops small_models_are_quick;
+    return program.compile(device);
+  };
+  std::future<Program> transitions = std::async(std::launch::async, compile);
   ChainState chains = implementation_->init_program(key(options().seed));
   implementation_->check_start(chains);
   return chains;

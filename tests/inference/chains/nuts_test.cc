@@ -160,7 +160,7 @@ TEST(Nuts, GrowsTheTreesOfTheRecursiveMethod) {
       auto [trees, ends] = all(split(key(5), chains), starts, Array(step, DType::f64));
       auto draw = [](const Key& k) {
         auto of_leaf = [&](const Array& i) {
-          return uniform(fold_in(k, i), {2}, 0.0, 1.0, DType::f64);
+          return (convert(fold_in(k, i).data, DType::f64) + 0.5) * 0x1p-32;
         };
         return vmap(of_leaf)(arange(1024));
       };
