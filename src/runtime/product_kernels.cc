@@ -267,13 +267,14 @@ enum class Right { in_place, copied, transposed };
 template <class Real, int width, int vectors>
 [[gnu::always_inline]] inline void outer_strip(const Product<Real>& p, Right right, std::int64_t j,
                                                std::vector<Real>& scratch) {
-  if (right == Right::in_place) return outer_columns<Real, width, vectors>(p, j);
-  scratch.resize(static_cast<std::size_t>(p.k * vectors * width));
-  copy_columns<Real, width, vectors>(p, right == Right::transposed, j, scratch.data());
   Product<Real> strip = p;
-  strip.right = scratch.data();
-  strip.right_row = vectors * width;
-  strip.right_first = j;
+  if (right != Right::in_place) {
+    scratch.resize(static_cast<std::size_t>(p.k * vectors * width));
+    copy_columns<Real, width, vectors>(p, right == Right::transposed, j, scratch.data());
+    strip.right = scratch.data();
+    strip.right_row = vectors * width;
+    strip.right_first = j;
+  }
   outer_columns<Real, width, vectors>(strip, j);
 }
 
