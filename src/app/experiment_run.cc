@@ -192,7 +192,7 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
     throw;
   }
   line.finish();
-  if (!finished) save();
+  save();  // whatever becomes of the scores
 
   Predictions predictions = surviving_predictions(ensemble, training.state, data);
   result.update(describe_results(data, predictions, config.priors.empty()));
@@ -212,7 +212,6 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   result["history"] = std::move(log_json);
   bool complete = finished;
   if (finished && against) {
-    save();
     try {
       result["against"] = against_chains(config, data, predictions, *against, places, progress);
       for (const json& chains : result["against"]) complete = complete && chains.at("finished");

@@ -42,6 +42,23 @@ std::vector<Divergence> new_divergences(const EnsembleState& state, const Traini
   return result;
 }
 
+// The last step may leave a member without a finite loss, which no further iteration would tell.
+void mark_lost(EnsembleState& state) {
+  std::vector<double> parameters = to_doubles(state.parameters);
+  auto at = state.diverged_at.to_vector<std::int32_t>();
+  std::size_t size = at.empty() ? 0 : parameters.size() / at.size();
+  bool found = false;
+  for (std::size_t i = 0; i < at.size(); i++) {
+    auto own = parameters.begin() + static_cast<std::ptrdiff_t>(i * size);
+    bool finite = std::all_of(own, own + static_cast<std::ptrdiff_t>(size),
+                              [](double x) { return std::isfinite(x); });
+    if (finite || at[i] >= 0) continue;
+    at[i] = state.iteration.item<std::int32_t>();
+    found = true;
+  }
+  if (found) state.diverged_at = array(at, state.diverged_at.shape());
+}
+
 }  // namespace
 
 void train(const Ensemble& ensemble, EnsembleState& state, TrainingLog& log,
@@ -60,15 +77,18 @@ void train(const Ensemble& ensemble, EnsembleState& state, TrainingLog& log,
     log.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     done = next;
     log.records.push_back(record_of(ensemble, state));
+    bool last = done >= options.iterations;
+    if (last) mark_lost(state);
     std::vector<Divergence> diverged = new_divergences(state, log);
-    log.divergences.insert(log.divergences.end(), diverged.begin(), diverged.end());
     if (!diverged.empty() && options.on_divergence == OnDivergence::stop) {
       throw Error("train: the loss of member " + std::to_string(diverged[0].member) +
                   " was not finite at iteration " + std::to_string(diverged[0].iteration) +
                   ". Lower the learning rate or clip gradients, or let diverged members be dropped "
                   "or restarted");
     }
-    if (!diverged.empty() && options.on_divergence == OnDivergence::restart) {
+    log.divergences.insert(log.divergences.end(), diverged.begin(), diverged.end());
+    // A member that is begun anew at the end would be an untrained one among the results.
+    if (!diverged.empty() && !last && options.on_divergence == OnDivergence::restart) {
       state = ensemble.restart(state, state.diverged_at >= 0);
     }
     if (look && !look(state, log)) return;
