@@ -39,38 +39,6 @@ Array column(const Array& x, std::int64_t i) {
   return reshape(slice(x, {0, i}, {x.shape()[0], i + 1}), {x.shape()[0]});
 }
 
-void check(const EnsembleOptions& options, const Problem& problem) {
-  if (options.members < 1) {
-    throw Error("Ensemble: " + std::to_string(options.members) + " members. Give at least 1");
-  }
-  if (options.members == 1 && !options.repulsion.seen.empty()) {
-    throw Error(
-        "Ensemble: repulsion with 1 member, which has nobody to keep away from. Give more members "
-        "or the variant none");
-  }
-  if (options.dtype != DType::f32 && options.dtype != DType::f64) {
-    throw Error("Ensemble: element type " + std::string(name_of(options.dtype)) +
-                ". Use f32 or f64");
-  }
-  if (options.devices < 1 || options.members % options.devices != 0) {
-    throw Error("Ensemble: " + std::to_string(options.members) + " members on " +
-                std::to_string(options.devices) +
-                " devices. Give a number of devices that divides the number of members");
-  }
-  options.network.check();
-  options.collocation.check(problem.inputs());
-  options.optimizer.check();
-  options.residual_weight.check("Ensemble, residual_weight");
-  const std::vector<double>& points = options.repulsion.points;
-  const std::vector<Seen>& seen = options.repulsion.seen;
-  bool wants_points = std::find(seen.begin(), seen.end(), Seen::point_values) != seen.end();
-  auto inputs = static_cast<std::size_t>(problem.inputs());
-  if (wants_points && (points.empty() || points.size() % inputs != 0)) {
-    throw Error("Ensemble: repulsion at points, of which " + std::to_string(points.size()) +
-                " numbers are given. Give " + std::to_string(inputs) + " for each point");
-  }
-}
-
 }  // namespace
 
 Network network_for(const Problem& problem, Network network) {
@@ -87,6 +55,42 @@ Network network_for(const Problem& problem, Network network) {
     network.output_range = {*low - margin, *high + margin};
   }
   return network;
+}
+
+void EnsembleOptions::check(const Problem& problem) const {
+  if (members < 1) {
+    throw Error("Ensemble: " + std::to_string(members) + " members. Give at least 1");
+  }
+  if (members == 1 && !repulsion.seen.empty()) {
+    throw Error(
+        "Ensemble: repulsion with 1 member, which has nobody to keep away from. Give more members "
+        "or the variant none");
+  }
+  if (dtype != DType::f32 && dtype != DType::f64) {
+    throw Error("Ensemble: element type " + std::string(name_of(dtype)) + ". Use f32 or f64");
+  }
+  if (devices < 1 || members % devices != 0) {
+    throw Error("Ensemble: " + std::to_string(members) + " members on " + std::to_string(devices) +
+                " devices. Give a number of devices that divides the number of members");
+  }
+  network_for(problem, network).check();
+  collocation.check(problem.inputs());
+  optimizer.check();
+  lbfgs.check();
+  residual_weight.check("Ensemble, residual_weight");
+  if (residual_weight.least() < 0 || !(repulsion.weight >= 0)) {
+    throw Error("Ensemble: weights of " + std::to_string(residual_weight.least()) +
+                " for the residual and " + std::to_string(repulsion.weight) +
+                " for the repulsion. Neither may be negative");
+  }
+  const std::vector<double>& points = repulsion.points;
+  const std::vector<Seen>& seen = repulsion.seen;
+  bool wants_points = std::find(seen.begin(), seen.end(), Seen::point_values) != seen.end();
+  auto inputs = static_cast<std::size_t>(problem.inputs());
+  if (wants_points && (points.empty() || points.size() % inputs != 0)) {
+    throw Error("Ensemble: repulsion at points, of which " + std::to_string(points.size()) +
+                " numbers are given. Give " + std::to_string(inputs) + " for each point");
+  }
 }
 
 Array LossTerms::data() const { return column(all, 0); }
@@ -516,8 +520,8 @@ struct Ensemble::Implementation {
 
 Ensemble::Ensemble(Problem problem, EnsembleOptions options) {
   problem.check();
+  options.check(problem);
   options.network = network_for(problem, options.network);
-  check(options, problem);
   implementation_ = std::make_shared<const Implementation>(std::move(problem), std::move(options));
 }
 

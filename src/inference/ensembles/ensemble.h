@@ -44,6 +44,9 @@ struct EnsembleOptions {
   /// Members are spread over so many devices, `device` (or the default one) and those after it; the
   /// results are the same to rounding. A divisor of `members`.
   std::int64_t devices = 1;
+
+  /// Throws Error for settings that make no sense for the problem.
+  void check(const Problem& problem) const;
 };
 
 /// One network and its parameters of the equation; of an ensemble, with an axis of members in

@@ -1,6 +1,7 @@
 #include <sturnus/functional/doubles.h>
 #include <sturnus/inference/ensembles/training.h>
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/reduce.h>
 #include <sturnus/runtime/error.h>
 
 #include <algorithm>
@@ -43,20 +44,18 @@ std::vector<Divergence> new_divergences(const EnsembleState& state, const Traini
 }
 
 // The last step may leave a member without a finite loss, which no further iteration would tell.
-void mark_lost(EnsembleState& state) {
-  std::vector<double> parameters = to_doubles(state.parameters);
-  auto at = state.diverged_at.to_vector<std::int32_t>();
-  std::size_t size = at.empty() ? 0 : parameters.size() / at.size();
-  bool found = false;
-  for (std::size_t i = 0; i < at.size(); i++) {
-    auto own = parameters.begin() + static_cast<std::ptrdiff_t>(i * size);
-    bool finite = std::all_of(own, own + static_cast<std::ptrdiff_t>(size),
-                              [](double x) { return std::isfinite(x); });
-    if (finite || at[i] >= 0) continue;
-    at[i] = state.iteration.item<std::int32_t>();
-    found = true;
-  }
-  if (found) state.diverged_at = array(at, state.diverged_at.shape());
+void note_lost(const Ensemble& ensemble, EnsembleState& state) {
+  Array lost = !is_finite(sum(ensemble.loss(state).all, 1));
+  state.diverged_at = where((state.diverged_at < 0) & lost, state.iteration, state.diverged_at);
+}
+
+void stop_if_lost(const EnsembleState& state) {
+  std::vector<Divergence> lost = new_divergences(state, {});
+  if (lost.empty()) return;
+  throw Error("train: the loss of member " + std::to_string(lost[0].member) +
+              " was not finite at iteration " + std::to_string(lost[0].iteration) +
+              ". Lower the learning rate or clip gradients, or let diverged members be dropped "
+              "or restarted");
 }
 
 }  // namespace
@@ -64,34 +63,35 @@ void mark_lost(EnsembleState& state) {
 void train(const Ensemble& ensemble, EnsembleState& state, TrainingLog& log,
            const TrainingOptions& options,
            const std::function<bool(const EnsembleState&, const TrainingLog&)>& look) {
+  bool stops = options.on_divergence == OnDivergence::stop;
+  // One that was stopped before stays so.
+  if (stops) stop_if_lost(state);
   std::int64_t chunk =
       options.chunk > 0 ? options.chunk : std::max<std::int64_t>(1, options.iterations / 100);
+  std::int64_t end = options.iterations + options.polish;
   std::int64_t done = state.iteration.item<std::int32_t>();
   ensemble.compile();
-  while (done < options.iterations) {
+  while (done < end) {
+    bool polishes = done >= options.iterations;
     // Chunks end at multiples of their length, wherever a training was interrupted.
-    std::int64_t next = std::min(options.iterations, (done / chunk + 1) * chunk);
+    std::int64_t next = polishes ? end : std::min(options.iterations, (done / chunk + 1) * chunk);
     auto start = std::chrono::steady_clock::now();
-    state = ensemble.advance(state, next - done);
-    state.diverged_at.await();
+    state = polishes ? ensemble.polish(state, next - done) : ensemble.advance(state, next - done);
+    state.parameters.await();
     log.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     done = next;
     log.records.push_back(record_of(ensemble, state));
-    bool last = done >= options.iterations;
-    if (last) mark_lost(state);
+    if (done >= options.iterations) note_lost(ensemble, state);
     std::vector<Divergence> diverged = new_divergences(state, log);
-    if (!diverged.empty() && options.on_divergence == OnDivergence::stop) {
-      throw Error("train: the loss of member " + std::to_string(diverged[0].member) +
-                  " was not finite at iteration " + std::to_string(diverged[0].iteration) +
-                  ". Lower the learning rate or clip gradients, or let diverged members be dropped "
-                  "or restarted");
-    }
     log.divergences.insert(log.divergences.end(), diverged.begin(), diverged.end());
-    // A member that is begun anew at the end would be an untrained one among the results.
-    if (!diverged.empty() && !last && options.on_divergence == OnDivergence::restart) {
-      state = ensemble.restart(state, state.diverged_at >= 0);
+    if (stops) stop_if_lost(state);
+    // One that begins anew at the end would be untrained among the results.
+    bool restarts = options.on_divergence == OnDivergence::restart && done < options.iterations;
+    if (!diverged.empty() && restarts) state = ensemble.restart(state, state.diverged_at >= 0);
+    if (look && !look(state, log)) {
+      note_lost(ensemble, state);
+      return;
     }
-    if (look && !look(state, log)) return;
   }
 }
 

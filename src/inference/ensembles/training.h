@@ -12,7 +12,7 @@
 namespace sturnus {
 
 /// What happens to a member whose loss is no longer finite: it is left out of the results, it
-/// begins anew with another network, or the training stops.
+/// begins anew with another network while iterations are left, or the training stops.
 enum class OnDivergence { drop, restart, stop };
 
 struct TrainingOptions {
@@ -20,6 +20,8 @@ struct TrainingOptions {
   /// Iterations between two looks; 0: a hundredth of all.
   std::int64_t chunk = 0;
   OnDivergence on_divergence = OnDivergence::drop;
+  /// Steps of L-BFGS after the iterations, see Ensemble::polish; best in f64.
+  std::int64_t polish = 0;
 };
 
 /// Means over the members at the end of a chunk.
@@ -43,11 +45,12 @@ struct TrainingLog {
   double seconds = 0;
 };
 
-/// Advances `state` to `options.iterations`, chunk by chunk, appending to `log`. After each chunk
-/// `look` is called with both and decides whether to go on; what was done is kept either way.
+/// Advances `state` to `options.iterations`, chunk by chunk, and polishes it, appending to `log`.
+/// After each chunk, and the polish, `look` is called with both and decides whether to go on; what
+/// was done is kept either way. At the end members that the last step lost are noted as lost too.
 /// A training that is stopped and continued has the bits of one that was not.
-/// Throws Error when a member diverges and `on_divergence` says stop; state and log then hold what
-/// was done.
+/// Throws Error when a member is lost, now or before, and `on_divergence` says stop; state and log
+/// then hold what was done.
 void train(const Ensemble& ensemble, EnsembleState& state, TrainingLog& log,
            const TrainingOptions& options,
            const std::function<bool(const EnsembleState&, const TrainingLog&)>& look = {});

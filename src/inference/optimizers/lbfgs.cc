@@ -8,8 +8,10 @@
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/subscript.h>
 #include <sturnus/ops/transcendental.h>
+#include <sturnus/runtime/error.h>
 
 #include <limits>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -83,7 +85,14 @@ Array appended(const Array& memory, const Array& newest) {
 
 }  // namespace
 
+void Lbfgs::check() const {
+  if (history >= 1 && trials >= 1) return;
+  throw Error("Lbfgs: a history of " + std::to_string(history) + " steps and " +
+              std::to_string(trials) + " trials. Give at least 1 of both");
+}
+
 Lbfgs::State Lbfgs::init(const Objective& objective, const Array& x) const {
+  check();
   Evaluation at = evaluate(objective, x);
   std::int64_t n = x.shape()[0], size = x.shape()[1];
   Array nothing = zeros({history, n, size}, x.dtype());

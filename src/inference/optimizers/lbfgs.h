@@ -30,6 +30,8 @@ struct Lbfgs {
   std::int64_t trials = 25;
   double sufficient_decrease = 1e-4, sufficient_flattening = 0.9;
 
+  /// Throws Error unless there is a history and a trial.
+  void check() const;
   State init(const Objective& objective, const Array& x) const;
   State step(const Objective& objective, const State& state) const;
 };

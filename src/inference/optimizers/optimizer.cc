@@ -56,6 +56,8 @@ void require(bool holds, const char* name, double value, const char* range) {
 
 void Optimizer::check() const {
   rate.check("Optimizer, rate");
+  require(rate.value > 0, "rate", rate.value, "positive");
+  require(rate.least() >= 0, "rate", rate.least(), "at least 0 everywhere");
   require(beta1 >= 0 && beta1 < 1, "beta1", beta1, "at least 0 and below 1");
   require(beta2 >= 0 && beta2 < 1, "beta2", beta2, "at least 0 and below 1");
   require(epsilon > 0, "epsilon", epsilon, "positive");

@@ -4,6 +4,7 @@
 #include <sturnus/ops/transcendental.h>
 #include <sturnus/runtime/error.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -61,10 +62,23 @@ Array Schedule::at(const Array& iteration, DType dtype) const {
   return result;
 }
 
+double Schedule::least() const {
+  if (kind != Kind::steps) return std::min(value, last);
+  double result = value;
+  for (const Step& step : steps) result = std::min(result, step.value);
+  return result;
+}
+
 void Schedule::check(const char* what) const {
   bool finite = std::isfinite(value) && std::isfinite(last);
   for (const Step& step : steps) finite = finite && std::isfinite(step.value);
   if (!finite) throw Error(std::string(what) + ": a schedule holds a value that is not finite");
+  for (std::size_t i = 1; i < steps.size(); i++) {
+    if (steps[i - 1].after < steps[i].after) continue;
+    throw Error(std::string(what) + ": the step after iteration " + std::to_string(steps[i].after) +
+                " stands behind that after " + std::to_string(steps[i - 1].after) +
+                ". Give steps in order, one for each iteration");
+  }
   if (kind != Kind::steps && end <= begin) {
     throw Error(std::string(what) + ": a schedule ends at iteration " + std::to_string(end) +
                 ", which is not after its begin, " + std::to_string(begin));

@@ -30,8 +30,11 @@ struct Schedule {
 
   /// The value at an iteration, an i32 scalar, as a number of the given type.
   Array at(const Array& iteration, DType dtype = DType::f32) const;
-  /// Throws Error, naming `what`, for values that are not finite or an end before its begin.
+  /// Throws Error, naming `what`, for values that are not finite, steps that are not in order, or
+  /// an end before its begin.
   void check(const char* what) const;
+  /// The smallest of the values that it is made of.
+  double least() const;
 
   Kind kind = Kind::steps;
   double value = 1;

@@ -249,8 +249,11 @@ TEST(Ensemble, PolishWithRepulsionKeepsMembersApart) {
 
 // Their bandwidth is that of no distance at all: they do not part, and nothing is divided by 0.
 TEST(Ensemble, OfIdenticalMembersTrainsAsOne) {
-  for (const char* variant : {"joint", "full"}) {
-    Ensemble ensemble = oscillator(small_oscillator(variant));
+  for (Factorization factorization :
+       {Factorization::joint, Factorization::full, Factorization::correlated}) {
+    EnsembleOptions options = small_oscillator("lambda");
+    options.repulsion.factorization = factorization;
+    Ensemble ensemble = oscillator(options);
     EnsembleState state = ensemble.init();
     Doubles values = doubles(state.parameters);
     std::size_t own = values.size() / 6;
@@ -617,6 +620,18 @@ TEST(Ensemble, SaysWhatIsWrong) {
       {[](EnsembleOptions& o) { o.optimizer.beta1 = 2; }, "Optimizer: beta1 is 2"},
       {[](EnsembleOptions& o) { o.residual_weight = std::nan(""); },
        "Ensemble, residual_weight: a schedule holds a value that is not finite"},
+      {[](EnsembleOptions& o) {
+         o.residual_weight = Schedule::stepwise(1, {{9, 2}, {5, 3}});
+       },
+       "residual_weight: the step after iteration 5 stands behind that after 9"},
+      {[](EnsembleOptions& o) {
+         o.residual_weight = Schedule::stepwise(1, {{5, -2}});
+       },
+       "weights of -2.000000 for the residual and 1.000000 for the repulsion. Neither may be"},
+      {[](EnsembleOptions& o) { o.repulsion.weight = -1; }, "-1.000000 for the repulsion"},
+      {[](EnsembleOptions& o) { o.optimizer.rate = 0; }, "Optimizer: rate is 0"},
+      {[](EnsembleOptions& o) { o.lbfgs.history = 0; },
+       "Lbfgs: a history of 0 steps and 25 trials. Give at least 1 of both"},
       {[](EnsembleOptions& o) { o.repulsion.seen = {Seen::point_values}; },
        "repulsion at points, of which 0 numbers are given. Give 1 for each point"},
   };

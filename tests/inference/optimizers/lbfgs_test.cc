@@ -106,6 +106,15 @@ TEST(Lbfgs, StepsNeverLeadToWhatIsNotANumber) {
 }
 
 // A row that begins where nothing is finite, and one at its minimum, stay; the third is alone.
+TEST(Lbfgs, NeedsAHistoryAndATrial) {
+  for (const Lbfgs& bad : {Lbfgs{.history = 0}, Lbfgs{.trials = 0}, Lbfgs{.history = -1}}) {
+    std::string message = error_of([&] {
+      bad.init([](const Array& x) { return sum(x, 1); }, device_array({1}, {1, 1}));
+    });
+    EXPECT_NE(message.find("Give at least 1 of both"), std::string::npos) << message;
+  }
+}
+
 TEST(Lbfgs, RowsDoNotMeet) {
   Doubles third = {-1.2, 1};
   Array together = device_array({std::nan(""), 1, 1, 1, third[0], third[1]}, {3, 2});

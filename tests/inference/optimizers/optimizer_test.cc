@@ -244,6 +244,8 @@ TEST(Optimizer, SaysWhatIsWrong) {
   double nan = std::nan("");
   const std::vector<Bad> table = {
       {{.rate = nan}, "Optimizer, rate: a schedule holds a value that is not finite"},
+      {{.rate = 0}, "Optimizer: rate is 0.000000. It must be positive"},
+      {{.rate = Schedule::cosine(0.1, -0.2, 0, 5)}, "rate is -0.200000. It must be at least 0"},
       {{.beta1 = 1}, "Optimizer: beta1 is 1.000000. It must be at least 0 and below 1"},
       {{.beta1 = -0.1}, "beta1 is -0.100000"},
       {{.beta2 = 1.5}, "beta2 is 1.500000"},

@@ -94,6 +94,9 @@ TEST(Schedule, SaysWhatIsWrong) {
       {nan, "rate: a schedule holds a value that is not finite"},
       {inf, "not finite"},
       {Schedule::stepwise(1, {{5, 2}, {6, inf}}), "not finite"},
+      {Schedule::stepwise(1, {{5, 2}, {3, 4}}),
+       "rate: the step after iteration 3 stands behind that after 5. Give steps in order"},
+      {Schedule::stepwise(1, {{5, 2}, {5, 4}}), "after iteration 5 stands behind that after 5"},
       {Schedule::cosine(1, nan, 0, 5), "not finite"},
       {Schedule::cosine(1, 0, 5, 5), "rate: a schedule ends at iteration 5, which is not after"},
       {Schedule::exponential(1, 2, 5, 4), "ends at iteration 4, which is not after its begin, 5"},
@@ -103,6 +106,13 @@ TEST(Schedule, SaysWhatIsWrong) {
   for (const Bad& bad : table) {
     EXPECT_THAT(error_of([&] { bad.schedule.check("rate"); }), HasSubstr(bad.message));
   }
+}
+
+TEST(Schedule, KnowsTheLeastOfItsValues) {
+  EXPECT_EQ(Schedule(3).least(), 3);
+  EXPECT_EQ(Schedule::stepwise(1, {{5, 2}, {9, -4}, {10, 7}}).least(), -4);
+  EXPECT_EQ(Schedule::cosine(1, 0, 0, 5).least(), 0);
+  EXPECT_EQ(Schedule::exponential(1, 2, 0, 5).least(), 1);
 }
 
 }  // namespace
