@@ -160,6 +160,7 @@ json against_chains(const RunConfig& config, const ExperimentData& data,
     json described = compared(run, posterior, data, ensemble);
     described["name"] = aim.name;
     result.push_back(described);
+    if (!described.at("finished").get<bool>()) break;  // interrupted
   }
   return result;
 }

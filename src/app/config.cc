@@ -4,6 +4,8 @@
 #include <sturnus/runtime/files.h>
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -25,6 +27,9 @@ std::string name_in(const Names<Enum>& names, Enum value) {
   }
   throw Error("config: a value without a name");
 }
+
+// New data come from the legacy generator of NumPy, whose seeds have 32 bits.
+constexpr std::uint64_t largest_data_seed = std::numeric_limits<std::uint32_t>::max();
 
 const Names<Experiment> experiment_names = {{Experiment::exponential, "exponential"},
                                             {Experiment::oscillator, "oscillator"},
@@ -72,18 +77,18 @@ const Names<PriorSettings::Kind> prior_names = {{PriorSettings::Kind::none, "non
                                                 {PriorSettings::Kind::log_normal, "log_normal"}};
 
 // --- Each struct is described once, to a visitor that is called with the key and the value of each
-// setting, then what else is known of it: the names of an enumeration, the smallest number. One
-// visitor reads JSON, the other writes it.
+// setting, then what else is known of it: the names of an enumeration, the smallest whole number,
+// the numbers that make sense. One visitor reads JSON, the other writes it.
 
 template <class Visitor>
-void describe(Visitor& visit, Schedule& schedule) {
+void describe(Visitor& visit, Schedule& schedule, const Numbers& first = not_negative) {
   visit("kind", schedule.kind, schedule_names);
-  visit("value", schedule.value);
+  visit("value", schedule.value, first);
   visit("warm_up", schedule.warm_up);
   if (schedule.kind == Schedule::Kind::steps) {
     visit("steps", schedule.steps);
   } else {
-    visit("last", schedule.last);
+    visit("last", schedule.last, not_negative);
     visit("begin", schedule.begin);
     visit("end", schedule.end);
   }
@@ -91,14 +96,14 @@ void describe(Visitor& visit, Schedule& schedule) {
 
 template <class Visitor>
 void describe(Visitor& visit, Network& network) {
-  visit("hidden", network.hidden);
+  visit("hidden", network.hidden, 1);
   visit("activation", network.activation, activation_names);
   visit("initializer", network.initializer, initializer_names);
   visit("input_low", network.input_low);
   visit("input_high", network.input_high);
   visit("outputs", network.output_range);
   visit("fourier_features", network.fourier_features);
-  visit("fourier_scale", network.fourier_scale);
+  visit("fourier_scale", network.fourier_scale, positive);
   visit("fourier_seed", network.fourier_seed);
 }
 
@@ -109,20 +114,20 @@ void describe(Visitor& visit, Collocation& collocation) {
   visit("resample_every", collocation.resample_every);
   visit("per_member", collocation.per_member);
   visit("candidates", collocation.candidates, 1);
-  visit("power", collocation.power);
+  visit("power", collocation.power, positive);
 }
 
 template <class Visitor>
 void describe(Visitor& visit, Optimizer& optimizer) {
   visit("method", optimizer.method, method_names);
-  visit("rate", optimizer.rate);
-  visit("beta1", optimizer.beta1);
-  visit("beta2", optimizer.beta2);
-  visit("epsilon", optimizer.epsilon);
-  visit("momentum", optimizer.momentum);
-  visit("weight_decay", optimizer.weight_decay);
+  visit("rate", optimizer.rate, positive);
+  visit("beta1", optimizer.beta1, below_one);
+  visit("beta2", optimizer.beta2, below_one);
+  visit("epsilon", optimizer.epsilon, positive);
+  visit("momentum", optimizer.momentum, below_one);
+  visit("weight_decay", optimizer.weight_decay, not_negative);
   double clip = optimizer.clip_norm.value_or(0);
-  visit("clip_norm", clip);
+  visit("clip_norm", clip, not_negative);
   optimizer.clip_norm = clip == 0 ? std::nullopt : std::optional(clip);
 }
 
@@ -133,9 +138,22 @@ void describe(Visitor& visit, Repulsion& repulsion) {
   visit("bandwidth", repulsion.density.bandwidth, bandwidth_names);
   visit("leave_one_out", repulsion.density.leave_one_out);
   visit("block", repulsion.density.block);
-  visit("weight", repulsion.weight);
+  visit("weight", repulsion.weight, not_negative);
   visit("start", repulsion.start);
   visit("points", repulsion.points);
+}
+
+// What L-BFGS does at the end.
+struct Polish {
+  std::int64_t& steps;
+  Lbfgs& lbfgs;
+};
+
+template <class Visitor>
+void describe(Visitor& visit, Polish& polish) {
+  visit("steps", polish.steps);
+  visit("history", polish.lbfgs.history, 1);
+  visit("trials", polish.lbfgs.trials, 1);
 }
 
 template <class Visitor>
@@ -165,8 +183,8 @@ void describe(Visitor& visit, RunConfig& config) {
   visit("experiment", config.experiment, experiment_names);
   visit("variant", config.variant);
   visit("run", config.run);
-  visit("data_seed", config.data_seed);
-  visit("noise_sd", config.noise_sd);
+  visit("data_seed", config.data_seed, largest_data_seed);
+  visit("noise_sd", config.noise_sd, positive);
   visit("data", config.measured);
   visit("priors", config.priors);
   visit("seed", ensemble.seed);
@@ -179,7 +197,9 @@ void describe(Visitor& visit, RunConfig& config) {
   visit("network", ensemble.network);
   visit("collocation", ensemble.collocation);
   visit("optimizer", ensemble.optimizer);
-  visit("residual_weight", ensemble.residual_weight);
+  Polish polish = {config.training.polish, ensemble.lbfgs};
+  visit("polish", polish);
+  visit("residual_weight", ensemble.residual_weight, not_negative);
   visit("repulsion", ensemble.repulsion);
 }
 
@@ -199,19 +219,24 @@ class Reader {
       part.finish();
     }
   }
-  void operator()(const std::string& key, std::int64_t& value, std::int64_t smallest) {
-    object_.read(key, value, smallest);
+  /// With what is known of it.
+  template <class T, class Known>
+  requires requires(JsonReader& object, T& value, const Known& known) {
+    object.read("", value, known);
+  }
+  void operator()(const std::string& key, T& value, const Known& known) {
+    object_.read(key, value, known);
   }
   template <class T, class Enum>
   void operator()(const std::string& key, T& value, const Names<Enum>& names) {
     object_.read(key, value, std::span<const std::pair<Enum, std::string>>(names));
   }
   // null: not set.
-  template <class T>
-  void operator()(const std::string& key, std::optional<T>& value) {
+  template <class T, class... Known>
+  void operator()(const std::string& key, std::optional<T>& value, const Known&... known) {
     if (!object_.has(key)) return;
     value.reset();
-    if (!object_.at(key).is_null()) (*this)(key, value.emplace());
+    if (!object_.at(key).is_null()) (*this)(key, value.emplace(), known...);
   }
   void operator()(const std::string& key, std::pair<double, double>& range) {
     std::vector<double> numbers;
@@ -230,26 +255,30 @@ class Reader {
     for (const auto& [name, part] : object_.at(key).items()) reader(name, values[name]);
   }
   // A number stays the same, an object changes.
-  void operator()(const std::string& key, Schedule& schedule) {
+  void operator()(const std::string& key, Schedule& schedule, const Numbers& first) {
     if (!object_.has(key)) return;
     schedule = Schedule();
     if (object_.at(key).is_number()) {
-      object_.read(key, schedule.value);
+      object_.read(key, schedule.value, first);
     } else {
-      operator()<Schedule>(key, schedule);
+      JsonReader part = object_.object(key);
+      Reader reader(part);
+      describe(reader, schedule, first);
+      part.finish();
     }
+    schedule.check(object_.path_of(key).c_str());
   }
   void operator()(const std::string& key, std::vector<Schedule::Step>& steps) {
     if (!object_.has(key)) return;
     steps.clear();
-    for (const json& step : object_.at(key)) {
-      bool fits =
-          step.is_array() && step.size() == 2 && step[0].is_number_integer() && step[1].is_number();
-      if (!fits) {
-        refuse(object_.path_of(key),
+    for (const json& step : object_.array_at(key)) {
+      std::string path = element_path(object_.path_of(key), steps.size());
+      if (!step.is_array() || step.size() != 2) {
+        refuse(path,
                step.dump() + " is not [iteration, value]: the value holds after the iteration");
       }
-      steps.push_back({step[0].get<std::int64_t>(), step[1].get<double>()});
+      steps.push_back({whole_number_at(element_path(path, 0), step[0]),
+                       number_at(element_path(path, 1), step[1], not_negative)});
     }
   }
 
@@ -276,7 +305,14 @@ class Writer {
   }
 
  private:
-  static json written(std::int64_t value, std::int64_t /*smallest*/) { return value; }
+  template <class T>
+  static json written(T& value, const Numbers& /*allowed*/) {
+    return written(value);
+  }
+  template <class T>
+  static json written(T& value, std::uint64_t /*limit*/) {
+    return written(value);
+  }
   template <class Enum>
   static json written(Enum value, const Names<Enum>& names) {
     return name_in(names, value);
@@ -327,17 +363,22 @@ void complete_measurements(Samples& measured, const ExperimentData& like, const 
   }
 }
 
+// What the library finds wrong with settings, told with their path.
+void check_at(const std::string& path, const std::function<void()>& check) {
+  try {
+    check();
+  } catch (const Error& error) {
+    refuse(path, error.what());
+  }
+}
+
 void check_priors(const std::map<std::string, PriorSettings>& priors,
                   const std::vector<std::string>& parameters, const std::string& path) {
   for (const auto& [name, prior] : priors) {
     if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) {
       refuse_unknown(path, "parameter", name, parameters);
     }
-    try {
-      prior.prior();
-    } catch (const Error& error) {
-      refuse(path + "." + name, error.what());
-    }
+    check_at(path + "." + name, [&] { prior.prior(); });
   }
 }
 
@@ -362,6 +403,11 @@ Experiment experiment_named(const std::string& name) {
 }
 
 RunConfig variant_config(Experiment experiment, const std::string& variant) {
+  bool known = std::any_of(all_experiments.begin(), all_experiments.end(),
+                           [&](Experiment any) { return is_known(any, variant); });
+  if (!known) {
+    refuse_unknown(std::string(name_of(experiment)), "variant", variant, variants_of(experiment));
+  }
   RunConfig config;
   Training training = training_of(experiment, variant);
   config.experiment = experiment;
@@ -380,21 +426,23 @@ RunConfig config_from_json(const json& value) {
            "there is no \"experiment\". Say which equation is meant: exponential, "
            "oscillator, advection or lotka_volterra");
   }
+  const json::json_pointer method("/optimizer/method");
+  if (value.contains(method) && value.at(method) == "lbfgs") {
+    refuse("$.optimizer.method",
+           "L-BFGS is for the end of a training, where nothing is noisy. Give \"polish\": "
+           "{\"steps\": 200} beside an optimizer");
+  }
   reader("experiment", config.experiment, experiment_names);
   reader("variant", config.variant);
   // A name of one's own is for choices that are spelled out.
   bool known = is_known(config.experiment, config.variant);
   if (!known && !value.contains("repulsion")) {
-    refuse("$.variant", "\"" + config.variant +
-                            "\" is no known variant, and no "
-                            "\"repulsion\" says what it is");
+    refuse_unknown("$.variant", "\"repulsion\", and no variant", config.variant,
+                   variants_of(config.experiment));
   }
   config = variant_config(config.experiment, known ? config.variant : "full");
   describe(reader, config);
   object.finish();
-  if (config.noise_sd && !(*config.noise_sd > 0)) {
-    refuse("$.noise_sd", std::to_string(*config.noise_sd) + " is not positive");
-  }
   if (!config.data_seed && config.run >= published_runs) {
     refuse("$.run", std::to_string(config.run) +
                         " is not a published run, which are 0 to 4. Give a data_seed for new data");
@@ -402,6 +450,12 @@ RunConfig config_from_json(const json& value) {
   ExperimentData like = published_data(config.experiment, 0);
   if (config.measured) complete_measurements(*config.measured, like, "$.data");
   check_priors(config.priors, like.parameter_names, "$.priors");
+  Problem problem = problem_of(config);
+  const EnsembleOptions& ensemble = config.ensemble;
+  check_at("$.data", [&] { problem.check(); });
+  check_at("$.network", [&] { network_for(problem, ensemble.network).check(); });
+  check_at("$.collocation", [&] { ensemble.collocation.check(problem.inputs()); });
+  check_at("$", [&] { ensemble.check(problem); });
   return config;
 }
 

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <cmath>
 #include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "src/app/chain_baseline.h"
 #include "src/app/clock.h"
@@ -67,18 +70,21 @@ json to_json(const Evaluation& scores) {
     bands.push_back({{"level", band.level}, {"coverage", band.coverage}, {"width", band.width}});
   }
   bool known = !scores.exact.empty();
-  return {{"rmse", scores.rmse},
-          {"logl_per_n", scores.logl_per_n.value},
-          {"abs_dlambda", scores.abs_dlambda},
-          {"logl_lambda", scores.logl_lambda.value},
-          {"w_f", known ? json(scores.exact[0].w_f) : json()},
-          {"w_lambda", known ? json(scores.exact[0].w_lambda) : json()},
-          {"predictive_log_density", scores.predictive_log_density},
-          {"crps_f", scores.crps_f},
-          {"crps_lambda", scores.crps_lambda},
-          {"spread_f", scores.predictive_spread.mean},
-          {"bands", bands},
-          {"exact", exact}};
+  return {
+      {"rmse", scores.rmse},
+      {"logl_per_n", scores.logl_per_n.value},
+      {"abs_dlambda", scores.abs_dlambda},
+      {"logl_lambda", scores.logl_lambda.value},
+      {"w_f", known ? json(scores.exact[0].w_f) : json()},
+      {"w_lambda", known ? json(scores.exact[0].w_lambda) : json()},
+      {"predictive_log_density", scores.predictive_log_density},
+      {"crps_f", scores.crps_f},
+      {"crps_lambda", scores.crps_lambda},
+      {"spread_f", scores.predictive_spread.mean},
+      {"skipped",
+       {{"logl_per_n", scores.logl_per_n.skipped}, {"logl_lambda", scores.logl_lambda.skipped}}},
+      {"bands", bands},
+      {"exact", exact}};
 }
 
 // Densities of the parameters and quantiles of f, to draw.
@@ -118,6 +124,44 @@ json describe_lambda(const Matrix& draws, const ExperimentData& data) {
 
 std::string number(const json& value) {
   return value.is_number() ? formatted("%.4g", value.get<double>()) : "-";
+}
+
+// What became of members that diverged: all but those that do not survive were begun anew.
+void print_divergences(std::ostream& out, const json& members) {
+  std::vector<std::int64_t> surviving = members.at("surviving"), told_last;
+  std::vector<std::string> lines;
+  const json& divergences = members.at("divergences");
+  for (auto d = divergences.rbegin(); d != divergences.rend(); ++d) {
+    std::int64_t member = d->at("member");
+    auto has = [&](const auto& list) { return std::count(list.begin(), list.end(), member) > 0; };
+    bool dropped = !has(surviving) && !has(told_last);
+    told_last.push_back(member);
+    lines.push_back("member " + std::to_string(member) + " diverged at iteration " +
+                    d->at("iteration").dump() +
+                    (dropped ? " and was dropped: scores are without it" : " and was begun anew"));
+  }
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) out << *line << '\n';
+}
+
+// Whether those that survive have come to rest.
+void print_drift(std::ostream& out, const json& members) {
+  std::size_t moving = 0;
+  double largest = 0;
+  const json& surviving = members.at("surviving");
+  for (const json& member : surviving) {
+    double drift = members.at("drift").at(member.get<std::size_t>());
+    moving += drift > 1 ? 1 : 0;
+    largest = std::max(largest, drift);
+  }
+  std::string unit = members.at("count") == 1 ? "" : " standard deviations of the ensemble";
+  out << (moving == 0 ? "settled" : "not settled")
+      << ": over the last tenth of the training parameters moved by at most "
+      << formatted("%.2g", largest) << unit;
+  if (moving > 0) {
+    out << ", those of " << moving << " of " << surviving.size()
+        << " members by more than 1. More iterations may change the result";
+  }
+  out << '\n';
 }
 
 }  // namespace
@@ -170,7 +214,8 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   std::int64_t resumed_at = training.state.iteration.item<std::int32_t>();
   std::string title = std::string(name_of(config.experiment)) + " " + config.variant + " run " +
                       std::to_string(config.run);
-  Progress line(progress, title, config.training.iterations);
+  std::int64_t end = config.training.iterations + config.training.polish;
+  Progress line(progress, title, end);
   InterruptGuard guard;
   auto last_save = Clock::now();
   auto save = [&] {
@@ -184,7 +229,7 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
             std::int64_t now = so_far.records.back().iteration;
             line.show(now, so_far.seconds, describe(so_far, data.parameter_names));
             if (seconds_since(last_save) > seconds_between_saves) save();
-            finished = now >= config.training.iterations;
+            finished = now >= end;
             return !guard.interrupted();
           });
   } catch (const Error&) {
@@ -210,31 +255,40 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
       {"train_s", training.log.seconds},
       {"resumed_at", resumed_at}};
   result["history"] = std::move(log_json);
-  bool complete = finished;
+  auto written = [&](const std::function<void()>& write) {
+    try {
+      if (!places.folder.empty()) write();
+      return true;
+    } catch (const Error& error) {
+      // The caller can still tell the scores, and --resume what was trained.
+      log(LogLevel::warning, std::string("the result could not be written: ") + error.what());
+      return false;
+    }
+  };
+  auto write_result = [&] { write_file(places.folder / "result.json", result.dump() + "\n"); };
+  bool complete =
+      written([&] {
+        write_result();
+        Matrix at_data =
+            rows_of(ensemble.predict(training.state, points_of(data.train, config.ensemble.dtype)),
+                    surviving_members(training.state));
+        write_inference_data(places.folder / "draws.nc",
+                             member_draws(data, predictions.lambda, at_data, config.ensemble.seed));
+      }) &&
+      finished;
   if (finished && against) {
     try {
+      if (guard.interrupted()) throw Error("interrupted before they began. Go on with --resume");
       result["against"] = against_chains(config, data, predictions, *against, places, progress);
       for (const json& chains : result["against"]) complete = complete && chains.at("finished");
+      complete = written(write_result) && complete;
     } catch (const Error& error) {
       // The ensemble is good without them, and --resume can try again.
       log(LogLevel::warning, std::string("there are no chains to compare with: ") + error.what());
       complete = false;
     }
   }
-  if (places.folder.empty()) return result;
-  try {
-    write_file(places.folder / "result.json", result.dump() + "\n");
-    Matrix at_data =
-        rows_of(ensemble.predict(training.state, points_of(data.train, config.ensemble.dtype)),
-                surviving_members(training.state));
-    write_inference_data(places.folder / "draws.nc",
-                         member_draws(data, predictions.lambda, at_data, config.ensemble.seed));
-    if (complete) kept.remove();
-  } catch (const Error& error) {
-    // The caller can still tell the scores, and --resume what was trained.
-    log(LogLevel::warning, std::string("the result could not be written: ") + error.what());
-    save();
-  }
+  if (complete) kept.remove();
   return result;
 }
 
@@ -249,6 +303,12 @@ void print_scores(std::ostream& out, const json& result) {
   }
   scores.add(row);
   scores.print(out);
+  for (const auto& [name, title] :
+       {std::pair("logl_per_n", "logL/N"), std::pair("logl_lambda", "logL lambda")}) {
+    const json& skipped = metrics.at("skipped").at(name);
+    if (skipped == 0) continue;
+    out << title << " is without " << skipped << " values on which all members agree\n";
+  }
 
   const json& lambda = result.at("lambda");
   Table parameters({"parameter", "truth", "mean", "sd"});
@@ -279,9 +339,8 @@ void print_scores(std::ostream& out, const json& result) {
 
 void print_training(std::ostream& out, const json& result) {
   const json& members = result.at("members");
-  for (const json& d : members.at("divergences")) {
-    out << "member " << d.at("member") << " diverged at iteration " << d.at("iteration") << '\n';
-  }
+  print_divergences(out, members);
+  print_drift(out, members);
   const json& timing = result.at("timing");
   out << '\n'
       << number(timing.at("ms_per_iteration")) << " ms per iteration, lowered in "

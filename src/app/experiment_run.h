@@ -17,9 +17,10 @@ namespace sturnus::app {
 
 /// Trains, evaluates and describes as result.json does, which is written. Progress goes to
 /// `progress`. When the training is interrupted it is kept in the folder, and the result has
-/// `"finished": false`. What cannot be written is warned of, and the training kept if there is room
-/// for it. With `against`, chains draw the posterior too, and the result tells how far the ensemble
-/// is from it (chain_baseline.h); the training is kept until they have.
+/// `"finished": false`; one that has ended is kept until its scores are written. What cannot be
+/// written is warned of. With `against`, chains draw the posterior too, and the result tells how
+/// far the ensemble is from it (chain_baseline.h); the training is kept until they have. When they
+/// are interrupted the result is there without them.
 /// Throws Error when the folder holds an unfinished training and `resume` is not asked for.
 nlohmann::json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress,
                    const std::optional<ChainSettings>& against = {});
@@ -40,7 +41,8 @@ nlohmann::json describe_results(const ExperimentData& data, const Predictions& p
 
 /// The scores of a result as tables for a terminal.
 void print_scores(std::ostream& out, const nlohmann::json& result);
-/// How its training went: members that diverged, and times.
+/// How its training went: members that diverged and what became of them, whether the others have
+/// come to rest, and times.
 void print_training(std::ostream& out, const nlohmann::json& result);
 
 }  // namespace sturnus::app

@@ -10,6 +10,7 @@
 #include "src/app/config.h"
 #include "src/app/experiment_run.h"
 #include "src/app/json_reader.h"
+#include "src/app/progress.h"
 #include "src/app/results_page.h"
 #include "src/app/tempering.h"
 
@@ -145,7 +146,7 @@ bool wants(const std::vector<T>& list, const T& value) {
 
 // What is asked for, and what is kept already.
 std::vector<Cell> cells_of(Experiment experiment, const TableRequest& request, const json& kept) {
-  for (const std::string& variant : request.variants) training_of(experiment, variant);
+  for (const std::string& variant : request.variants) variant_config(experiment, variant);
   std::vector<Cell> cells;
   for (const std::string& variant : variants_of(experiment)) {
     RunConfig config = variant_config(experiment, variant);
@@ -154,11 +155,12 @@ std::vector<Cell> cells_of(Experiment experiment, const TableRequest& request, c
     for (int run = 0; run < published_runs; run++) {
       config.run = run;
       config.ensemble.seed = static_cast<std::uint64_t>(run);
-      Cell cell = {config_from_json(to_json(config)), kept_summary(kept, config)};
+      json done = kept_summary(kept, config);
       bool asked_for = wants(request.variants, variant) && wants(request.runs, run);
-      bool has_distance = !cell.done.is_null() && !cell.done["metrics"]["exact"].empty();
-      if (asked_for && !request.against.empty() && !has_distance) cell.done = {};
-      if (asked_for || !cell.done.is_null()) cells.push_back(cell);
+      bool has_distance = !done.is_null() && !done["metrics"]["exact"].empty();
+      if (asked_for && !request.against.empty() && !has_distance) done = {};
+      if (!asked_for && done.is_null()) continue;
+      cells.push_back({config_from_json(to_json(config)), done});
     }
   }
   return cells;
@@ -216,12 +218,16 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
     write_file(kept_json, all.dump(1) + "\n");
     write_file(kept_page, results_page(all));
   };
+  InterruptGuard guard;
   for (Cell& cell : cells) {
     if (!cell.done.is_null()) continue;
     const RunConfig& config = cell.config;
-    json result = result_of(config, folder / (config.variant + "-run" + std::to_string(config.run)),
-                            progress);
-    if (!result.at("finished").get<bool>()) {
+    json result;
+    if (!guard.interrupted()) {
+      fs::path place = folder / (config.variant + "-run" + std::to_string(config.run));
+      result = result_of(config, place, progress);
+    }
+    if (result.is_null() || !result.at("finished").get<bool>()) {
       out << "Interrupted; the same command goes on where this one stopped.\n";
       return;
     }

@@ -41,6 +41,10 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& kn
   refuse(path, found.dump().substr(0, 60) + " is not " + expected);
 }
 
+[[noreturn]] void refuse_size(const std::string& path, const json& found, std::uint64_t largest) {
+  refuse(path, found.dump() + " is too large. Give at most " + std::to_string(largest));
+}
+
 }  // namespace
 
 void refuse(const std::string& path, const std::string& what) { throw Error(path + ": " + what); }
@@ -62,6 +66,29 @@ std::string nearest_name(std::string_view name, std::span<const std::string> kno
     }
   }
   return best;
+}
+
+double number_at(const std::string& path, const json& value,
+                 const std::optional<Numbers>& allowed) {
+  if (!value.is_number()) refuse_type(path, value, "a number");
+  if (allowed && !allowed->hold(value.get<double>())) {
+    refuse(path, value.dump() + " makes no sense. Give a number that is " + allowed->words);
+  }
+  return value.get<double>();
+}
+
+std::int64_t whole_number_at(const std::string& path, const json& value, std::int64_t smallest) {
+  if (!value.is_number_integer()) refuse_type(path, value, "a whole number");
+  constexpr auto largest = std::numeric_limits<std::int32_t>::max();
+  if (value.get<double>() > largest) refuse_size(path, value, largest);
+  if (value.get<std::int64_t>() < smallest) {
+    refuse(path, value.dump() + " is too small. Give at least " + std::to_string(smallest));
+  }
+  return value.get<std::int64_t>();
+}
+
+std::string element_path(const std::string& path, std::size_t i) {
+  return path + "[" + std::to_string(i) + "]";
 }
 
 JsonReader::JsonReader(const json& value, std::string path)
@@ -88,32 +115,22 @@ void JsonReader::read(const std::string& key, bool& target) {
   target = at(key).get<bool>();
 }
 
-void JsonReader::read(const std::string& key, double& target) {
-  if (!has(key)) return;
-  if (!at(key).is_number()) refuse_type(path_of(key), at(key), "a number");
-  target = at(key).get<double>();
+void JsonReader::read(const std::string& key, double& target,
+                      const std::optional<Numbers>& allowed) {
+  if (has(key)) target = number_at(path_of(key), at(key), allowed);
 }
 
 void JsonReader::read(const std::string& key, std::int64_t& target, std::int64_t smallest) {
-  if (!has(key)) return;
-  const json& found = at(key);
-  if (!found.is_number_integer()) refuse_type(path_of(key), found, "a whole number");
-  constexpr auto largest = std::numeric_limits<std::int32_t>::max();
-  if (found.get<double>() > largest) {
-    refuse(path_of(key), found.dump() + " is too large. Give at most " + std::to_string(largest));
-  }
-  if (found.get<std::int64_t>() < smallest) {
-    refuse(path_of(key), found.dump() + " is too small. Give at least " + std::to_string(smallest));
-  }
-  target = found.get<std::int64_t>();
+  if (has(key)) target = whole_number_at(path_of(key), at(key), smallest);
 }
 
-void JsonReader::read(const std::string& key, std::uint64_t& target) {
+void JsonReader::read(const std::string& key, std::uint64_t& target, std::uint64_t largest) {
   if (!has(key)) return;
   const json& found = at(key);
   bool fits =
       found.is_number_integer() && (found.is_number_unsigned() || found.get<std::int64_t>() >= 0);
   if (!fits) refuse_type(path_of(key), found, "a whole number that is not negative");
+  if (found.get<std::uint64_t>() > largest) refuse_size(path_of(key), found, largest);
   target = found.get<std::uint64_t>();
 }
 
@@ -127,22 +144,16 @@ void JsonReader::read(const std::string& key, std::vector<double>& target) {
   if (!has(key)) return;
   target.clear();
   for (const json& element : array_at(key)) {
-    if (!element.is_number()) {
-      refuse_type(path_of(key) + "[" + std::to_string(target.size()) + "]", element, "a number");
-    }
-    target.push_back(element.get<double>());
+    target.push_back(number_at(element_path(path_of(key), target.size()), element));
   }
 }
 
-void JsonReader::read(const std::string& key, std::vector<std::int64_t>& target) {
+void JsonReader::read(const std::string& key, std::vector<std::int64_t>& target,
+                      std::int64_t smallest) {
   if (!has(key)) return;
   target.clear();
   for (const json& element : array_at(key)) {
-    if (!element.is_number_integer()) {
-      refuse_type(path_of(key) + "[" + std::to_string(target.size()) + "]", element,
-                  "a whole number");
-    }
-    target.push_back(element.get<std::int64_t>());
+    target.push_back(whole_number_at(element_path(path_of(key), target.size()), element, smallest));
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -16,6 +17,25 @@ namespace sturnus::app {
 /// The name in `known` with the fewest letters to change; empty when none is near.
 std::string nearest_name(std::string_view name, std::span<const std::string> known);
 
+/// Which numbers make sense, in words that go on from "a number that is".
+struct Numbers {
+  const char* words;
+  bool (*hold)(double);
+};
+inline constexpr Numbers positive = {"positive", [](double x) { return x > 0; }};
+inline constexpr Numbers not_negative = {"at least 0", [](double x) { return x >= 0; }};
+inline constexpr Numbers below_one = {"at least 0 and below 1",
+                                      [](double x) { return x >= 0 && x < 1; }};
+
+/// What a value at a path is. Throws Error for another type, or a number that makes no sense.
+double number_at(const std::string& path, const nlohmann::json& value,
+                 const std::optional<Numbers>& allowed = {});
+/// The same for a whole number up to 2^31 - 1, as devices count.
+std::int64_t whole_number_at(const std::string& path, const nlohmann::json& value,
+                             std::int64_t smallest = 0);
+/// The path of an element of a list.
+std::string element_path(const std::string& path, std::size_t i);
+
 /// One object of a JSON document. Every key is asked for once; `finish` refuses what is left.
 class JsonReader {
  public:
@@ -25,13 +45,13 @@ class JsonReader {
   bool has(const std::string& key);
   /// Overwrites `target` if the key is there. Throws Error for a value of another type.
   void read(const std::string& key, bool& target);
-  void read(const std::string& key, double& target);
-  /// Whole numbers up to 2^31 - 1, as devices count.
+  void read(const std::string& key, double& target, const std::optional<Numbers>& allowed = {});
   void read(const std::string& key, std::int64_t& target, std::int64_t smallest = 0);
-  void read(const std::string& key, std::uint64_t& target);
+  void read(const std::string& key, std::uint64_t& target,
+            std::uint64_t largest = std::numeric_limits<std::uint64_t>::max());
   void read(const std::string& key, std::string& target);
   void read(const std::string& key, std::vector<double>& target);
-  void read(const std::string& key, std::vector<std::int64_t>& target);
+  void read(const std::string& key, std::vector<std::int64_t>& target, std::int64_t smallest = 0);
   /// One of several names.
   template <class Enum>
   void read(const std::string& key, Enum& target,
@@ -46,13 +66,15 @@ class JsonReader {
     const nlohmann::json& values = array_at(key);
     target.clear();
     for (std::size_t i = 0; i < values.size(); i++) {
-      std::string path = path_of(key) + "[" + std::to_string(i) + "]";
+      std::string path = element_path(path_of(key), i);
       target.push_back(names[name_index(values[i], path, list(names))].first);
     }
   }
   /// The object under a key.
   JsonReader object(const std::string& key);
   const nlohmann::json& at(const std::string& key);
+  /// The list under a key. Throws Error if it is none.
+  const nlohmann::json& array_at(const std::string& key);
   std::string path_of(const std::string& key) const { return path_ + "." + key; }
 
   /// Throws Error for a key that nobody asked for.
@@ -67,7 +89,6 @@ class JsonReader {
   }
   static std::size_t name_index(const nlohmann::json& value, const std::string& path,
                                 const std::vector<std::string>& names);
-  const nlohmann::json& array_at(const std::string& key);
 
   const nlohmann::json& value_;
   std::string path_;

@@ -12,6 +12,8 @@ namespace sturnus::app {
 namespace {
 
 volatile std::sig_atomic_t interrupt_noted = 0;
+int guards = 0;
+void (*before_guards)(int) = SIG_DFL;
 
 extern "C" void note_interrupt(int) {
   interrupt_noted = 1;
@@ -79,10 +81,13 @@ void Progress::finish() {
 }
 
 InterruptGuard::InterruptGuard() {
+  if (guards++ > 0) return;
   interrupt_noted = 0;
-  before_ = std::signal(SIGINT, note_interrupt);
+  before_guards = std::signal(SIGINT, note_interrupt);
 }
-InterruptGuard::~InterruptGuard() { std::signal(SIGINT, before_); }
+InterruptGuard::~InterruptGuard() {
+  if (--guards == 0) std::signal(SIGINT, before_guards);
+}
 bool InterruptGuard::interrupted() const { return interrupt_noted != 0; }
 
 }  // namespace sturnus::app

@@ -33,7 +33,8 @@ class Progress {
   std::int64_t start_iteration_ = 0;
 };
 
-/// While it lives, the first Ctrl-C is only noted; the second ends the program as usual.
+/// While it lives, the first Ctrl-C is only noted; the second ends the program as usual. One within
+/// another knows what the other knows, so that a Ctrl-C ends the work of both.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -41,9 +42,6 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
   bool interrupted() const;
-
- private:
-  void (*before_)(int);
 };
 
 }  // namespace sturnus::app

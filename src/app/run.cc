@@ -11,6 +11,7 @@
 #include "src/app/experiment_run.h"
 #include "src/app/json_reader.h"
 #include "src/app/plotly_script.h"
+#include "src/app/progress.h"
 #include "src/app/report.h"
 
 namespace sturnus::app {
@@ -41,6 +42,14 @@ fs::path folder_of(const RunRequest& request, const RunConfig& config) {
   if (!request.out.empty()) return request.out;
   return fs::path("results") / (std::string(name_of(config.experiment)) + "-" + config.variant +
                                 "-run" + std::to_string(config.run));
+}
+
+// Whether all the chains that were asked for are there.
+bool has_chains(const nlohmann::json& result) {
+  auto against = result.find("against");
+  return against != result.end() &&
+         std::all_of(against->begin(), against->end(),
+                     [](const auto& c) { return c.at("finished").template get<bool>(); });
 }
 
 }  // namespace
@@ -81,12 +90,17 @@ void run_experiment(std::ostream& out, std::ostream& progress, const RunRequest&
     }
     against = ChainSettings{.method = request.against, .seed = config.ensemble.seed};
   }
+  InterruptGuard guard;
   nlohmann::json result = run(config, {folder, request.resume}, progress, against);
   print_scores(out, result);
   print_training(out, result);
   if (!result.at("finished").get<bool>()) {
     out << "\nInterrupted at iteration " << result["history"]["iteration"].back()
         << "; the scores are those of that moment. Go on with --resume.\n";
+  } else if (guard.interrupted()) {
+    out << "\nInterrupted when the training had ended; "
+        << (against && !has_chains(result) ? "go on with the chains by --resume.\n"
+                                           : "its scores are complete.\n");
   }
   write_file(folder / "report.html", report_html(result, plotly_script()));
   out << "\n"

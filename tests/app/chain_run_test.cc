@@ -17,6 +17,7 @@
 #include "src/app/chain_program.h"
 #include "src/app/commands.h"
 #include "src/app/sampled_problems.h"
+#include "tests/app/interrupting.h"
 
 namespace sturnus::app {
 namespace {
@@ -148,21 +149,10 @@ TEST(ChainRun, DamagedAndForeignFilesAreRefusedAndStay) {
                                 end);
 }
 
-// Sends SIGINT when the first draws are told of.
-class InterruptingBuffer : public std::stringbuf {
-  int sync() override {
-    if (str().find("draws  ") != std::string::npos && !std::exchange(sent_, true)) {
-      std::raise(SIGINT);
-    }
-    return 0;
-  }
-  bool sent_ = false;
-};
-
 TEST(ChainRun, InterruptKeepsWhatWasDrawn) {
   SampleRequest request = small_request("interrupted");
   std::string expected = whole_draws(request);
-  InterruptingBuffer buffer;
+  Interrupting buffer("draws  ");
   std::ostream progress(&buffer);
   std::ostringstream out;
   sample_problem(out, progress, request);

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/app/interrupting.h"
 #include "tests/runtime/fake.h"
 
 namespace sturnus::app {
@@ -239,6 +240,20 @@ TEST_F(Commands, RunAnExperimentAndSayWhatIsWrong) {
   EXPECT_TRUE(fs::exists(request.out / "result.json"));
   EXPECT_THAT(contents(request.out / "report.html"), HasSubstr("exponential"));
 
+  {
+    Interrupting buffer("4/4");
+    std::ostream interrupted(&buffer);
+    run_experiment(out, interrupted, request);
+    EXPECT_THAT(out.str(), HasSubstr("\nInterrupted when the training had ended; its scores are "
+                                     "complete.\n"));
+    EXPECT_FALSE(fs::exists(request.out / "training.part"));
+  }
+
+  request.variant = "fulll";
+  EXPECT_THAT(error_of([&] { run_experiment(out, progress, request); }),
+              HasSubstr("exponential: there is no variant \"fulll\"; there are none, f, lambda, "
+                        "joint, factorized, full, correlated. Did you mean \"full\"?"));
+  request.variant = "";
   request.experiment = "pendulum";
   EXPECT_THAT(error_of([&] { run_experiment(out, progress, request); }),
               AllOf(HasSubstr("there is no experiment and no file \"pendulum\""),
@@ -269,7 +284,16 @@ TEST_F(Commands, ATableGoesOnWhereItStopped) {
   request.iterations = 3;
   request.out = folder.path() / "table";
   request.keep = folder.path() / "kept";
+  {
+    Interrupting buffer("3/3");
+    std::ostream interrupted(&buffer);
+    run_table(out, interrupted, request);
+    EXPECT_EQ(out.str(), "Interrupted; the same command goes on where this one stopped.\n");
+    EXPECT_TRUE(fs::exists(request.out / "none-run0" / "result.json"));
+    EXPECT_FALSE(fs::exists(request.out / "none-run1"));
+  }
   run_table(out, progress, request);
+  EXPECT_THAT(progress.str(), AllOf(HasSubstr("none run 1"), Not(HasSubstr("none run 0"))));
   EXPECT_THAT(out.str(), AllOf(HasSubstr("Sturnus"), HasSubstr("published"), HasSubstr("exact")));
   EXPECT_THAT(contents(request.keep / "exponential.md"), HasSubstr("| full | published |"));
   std::string first = progress.str();

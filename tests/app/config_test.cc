@@ -69,6 +69,7 @@ TEST(Config, EverySettingCanBeChanged) {
         {"momentum", 0.5},
         {"weight_decay", 0.1},
         {"clip_norm", 2.0}}},
+      {"polish", {{"steps", 8}, {"history", 5}, {"trials", 9}}},
       {"residual_weight",
        {{"kind", "steps"}, {"value", 2.0}, {"steps", {{5, 3.0}, {9, 4.0}}}, {"warm_up", 0}}},
       {"repulsion",
@@ -126,13 +127,94 @@ INSTANTIATE_TEST_SUITE_P(
         BadConfig{R"({"experiment": "oscillator", "members": 0})",
                   "$.members: 0 is too small. Give at least 1"},
         BadConfig{R"({"experiment": "oscillator", "variant": "mine"})",
-                  "$.variant: \"mine\" is no known variant, and no \"repulsion\" says "
-                  "what it is"},
+                  "$.variant: there is no \"repulsion\", and no variant \"mine\"; there are none, "
+                  "f, lambda, joint, factorized, full, correlated. Did you mean \"none\"?"},
+        BadConfig{R"({"experiment": "advection", "variant": "factorised"})",
+                  "$.variant: there is no \"repulsion\", and no variant \"factorised\"; there are "
+                  "none, f, lambda, joint, factorized, full. Did you mean \"factorized\"?"},
         BadConfig{
             R"({"experiment": "oscillator", "run": 5})",
             "$.run: 5 is not a published run, which are 0 to 4. Give a data_seed for new data"},
         BadConfig{R"({"experiment": "oscillator", "noise_sd": 0})",
-                  "$.noise_sd: 0.000000 is not positive"},
+                  "$.noise_sd: 0 makes no sense. Give a number that is positive"},
+        BadConfig{R"({"experiment": "oscillator", "data_seed": 4294967296})",
+                  "$.data_seed: 4294967296 is too large. Give at most 4294967295"},
+        BadConfig{R"({"experiment": "oscillator", "optimizer": {"beta1": 2}})",
+                  "$.optimizer.beta1: 2 makes no sense. Give a number that is at least 0 and below "
+                  "1"},
+        BadConfig{R"({"experiment": "oscillator", "optimizer": {"beta2": -0.5}})",
+                  "$.optimizer.beta2: -0.5 makes no sense. Give a number that is at least 0 and "
+                  "below 1"},
+        BadConfig{R"({"experiment": "oscillator", "optimizer": {"momentum": 1}})",
+                  "$.optimizer.momentum: 1 makes no sense. Give a number that is at least 0 and "
+                  "below 1"},
+        BadConfig{R"({"experiment": "oscillator", "optimizer": {"epsilon": 0}})",
+                  "$.optimizer.epsilon: 0 makes no sense. Give a number that is positive"},
+        BadConfig{R"({"experiment": "oscillator", "optimizer": {"weight_decay": -1}})",
+                  "$.optimizer.weight_decay: -1 makes no sense. Give a number that is at least 0"},
+        BadConfig{R"({"experiment": "oscillator", "optimizer": {"clip_norm": -1}})",
+                  "$.optimizer.clip_norm: -1 makes no sense. Give a number that is at least 0"},
+        BadConfig{R"({"experiment": "oscillator", "optimizer": {"rate": 0}})",
+                  "$.optimizer.rate: 0 makes no sense. Give a number that is positive"},
+        BadConfig{R"({"experiment": "oscillator", "optimizer": {"rate": {"value": -0.1}}})",
+                  "$.optimizer.rate.value: -0.1 makes no sense. Give a number that is positive"},
+        BadConfig{R"({"experiment": "oscillator", "optimizer": {"method": "adm"}})",
+                  "$.optimizer.method: \"adm\" is none of adam, adamw, sgd. Did you mean "
+                  "\"adam\"?"},
+        BadConfig{
+            R"({"experiment": "oscillator", "optimizer": {"method": "lbfgs"}})",
+            "$.optimizer.method: L-BFGS is for the end of a training, where nothing is noisy. "
+            "Give \"polish\": {\"steps\": 200} beside an optimizer"},
+        BadConfig{R"({"experiment": "oscillator", "polish": {"steps": 9, "history": 0}})",
+                  "$.polish.history: 0 is too small. Give at least 1"},
+        BadConfig{R"({"experiment": "oscillator", "polish": {"steps": -1}})",
+                  "$.polish.steps: -1 is too small. Give at least 0"},
+        BadConfig{R"({"experiment": "oscillator", "residual_weight": -1})",
+                  "$.residual_weight: -1 makes no sense. Give a number that is at least 0"},
+        BadConfig{R"({"experiment": "oscillator", "residual_weight": {"steps": null}})",
+                  "$.residual_weight.steps: null is not a list [...]"},
+        BadConfig{R"({"experiment": "oscillator", "residual_weight": {"steps": [[5, 1], [3, 2]]}})",
+                  "$.residual_weight: the step after iteration 3 stands behind that after 5. Give "
+                  "steps in order, one for each iteration"},
+        BadConfig{
+            R"({"experiment": "oscillator", "residual_weight": {"steps": [[5, 1], [6, -2]]}})",
+            "$.residual_weight.steps[1][1]: -2 makes no sense. Give a number that is at least "
+            "0"},
+        BadConfig{R"({"experiment": "oscillator", "residual_weight": {"steps": [[1.5, 1]]}})",
+                  "$.residual_weight.steps[0][0]: 1.5 is not a whole number"},
+        BadConfig{
+            R"({"experiment": "oscillator", "residual_weight":
+                      {"kind": "cosine", "last": 1, "begin": 7, "end": 5}})",
+            "$.residual_weight: a schedule ends at iteration 5, which is not after its begin, "
+            "7"},
+        BadConfig{R"({"experiment": "oscillator", "repulsion": {"weight": -1}})",
+                  "$.repulsion.weight: -1 makes no sense. Give a number that is at least 0"},
+        BadConfig{R"({"experiment": "oscillator", "repulsion": {"seen": ["point_values"]}})",
+                  "$: Ensemble: repulsion at points, of which 0 numbers are given. Give 1 for each "
+                  "point"},
+        BadConfig{R"({"experiment": "oscillator", "network": {"hidden": [20, 0]}})",
+                  "$.network.hidden[1]: 0 is too small. Give at least 1"},
+        BadConfig{
+            R"({"experiment": "oscillator", "network": {"outputs": [2, 1]}})",
+            "$.network: Network: outputs range from 2.000000 to 1.000000. The lower bound must "
+            "be below the upper one"},
+        BadConfig{R"({"experiment": "oscillator", "network": {"fourier_scale": 0}})",
+                  "$.network.fourier_scale: 0 makes no sense. Give a number that is positive"},
+        BadConfig{R"({"experiment": "oscillator", "collocation": {"points": -3}})",
+                  "$.collocation.points: -3 is too small. Give at least 1"},
+        BadConfig{R"({"experiment": "oscillator", "collocation": {"power": 0}})",
+                  "$.collocation.power: 0 makes no sense. Give a number that is positive"},
+        BadConfig{
+            R"({"experiment": "oscillator", "collocation":
+                      {"kind": "adaptive", "points": 50, "candidates": 20}})",
+            "$.collocation: Collocation: 50 adaptive points of 20 candidates, power 2.000000. "
+            "Give more candidates than points, and a positive power"},
+        BadConfig{R"({"experiment": "oscillator", "members": 1})",
+                  "$: Ensemble: repulsion with 1 member, which has nobody to keep away from. Give "
+                  "more members or the variant none"},
+        BadConfig{R"({"experiment": "oscillator", "data": {"x": [99], "y": [1]}})",
+                  "$.data: problem oscillator: measurement 0 lies at 99.000000, outside the domain "
+                  "from 0.000000 to 25.000000"},
         BadConfig{R"({"experiment": "oscillator", "network": {"hidden": [20, "a"]}})",
                   "$.network.hidden[1]: \"a\" is not a whole number"},
         BadConfig{R"({"experiment": "oscillator", "repulsion": {"seen": ["lambda"]}})",
@@ -140,7 +222,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "point_values, data_gradients, parameters, weights"},
         BadConfig{
             R"({"experiment": "oscillator", "residual_weight": {"steps": [[1]]}})",
-            "$.residual_weight.steps: [1] is not [iteration, value]: the value holds after the "
+            "$.residual_weight.steps[0]: [1] is not [iteration, value]: the value holds after the "
             "iteration"},
         BadConfig{
             R"({"experiment": "oscillator", "residual_weight": {"kind": "cosine", "steps": []}})",

@@ -8,7 +8,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "src/app/progress.h"
 #include "src/app/training_file.h"
+#include "tests/app/interrupting.h"
 
 namespace sturnus::app {
 namespace {
@@ -67,6 +69,7 @@ TEST(ExperimentRun, ResultHoldsWhatIsPromised) {
   EXPECT_EQ(result.at("predictions").at("members").size(), 4u);
   EXPECT_EQ(result.at("predictions").at("members")[0].size(), 200u);
   EXPECT_EQ(result.at("history").at("iteration"), json({20, 40, 60}));
+  EXPECT_EQ(result.at("metrics").at("skipped"), json({{"logl_per_n", 0}, {"logl_lambda", 0}}));
   EXPECT_EQ(to_json(config_from_json(result.at("settings"))), result.at("settings"));
   EXPECT_TRUE(result.at("finished").get<bool>());
   EXPECT_FALSE(fs::exists(folder / "training.part"));
@@ -87,6 +90,124 @@ TEST(ExperimentRun, ContinuedTrainingHasTheBitsOfAWholeOne) {
   EXPECT_EQ(continued.at("lambda"), whole.at("lambda"));
   EXPECT_EQ(continued.at("predictions"), whole.at("predictions"));
   EXPECT_EQ(continued.at("history").at("lambda"), whole.at("history").at("lambda"));
+}
+
+// Whatever becomes of its scores, a training that has ended is not lost.
+TEST(ExperimentRun, ATrainingThatCannotBeScoredIsKept) {
+  fs::path folder = fresh_folder("unscored");
+  RunConfig config = small_run();
+  config.ensemble.optimizer.rate = 1e30;
+  std::ostringstream first, second;
+  std::string message = "run: all members diverged. Lower the learning rate, or clip gradients";
+  EXPECT_EQ(message_of([&] { run(config, {folder, false}, first); }), message);
+  EXPECT_NE(first.str(), "");
+  EXPECT_TRUE(fs::exists(folder / "training.part"));
+  EXPECT_EQ(message_of([&] { run(config, {folder, true}, second); }), message);
+  EXPECT_EQ(second.str(), "") << "it was trained again";
+}
+
+TEST(ExperimentRun, AStopStaysAStop) {
+  fs::path folder = fresh_folder("stopped");
+  RunConfig config = small_run();
+  config.ensemble.optimizer.rate = 1e30;
+  config.training.on_divergence = OnDivergence::stop;
+  std::ostringstream progress;
+  for (bool resume : {false, true, true}) {
+    std::string message = message_of([&] { run(config, {folder, resume}, progress); });
+    EXPECT_EQ(message.rfind("train: the loss of member 0 was not finite at iteration 1. ", 0), 0u)
+        << message;
+  }
+  EXPECT_FALSE(fs::exists(folder / "result.json"));
+}
+
+// What is computed is kept, and what was still to come does not begin.
+TEST(ExperimentRun, AnInterruptAfterTheTrainingIsNotSwallowed) {
+  fs::path folder = fresh_folder("interrupted");
+  ChainSettings chains = {.chains = 2, .warmup = 20, .draws = 20};
+  std::string warning;
+  set_log_sink([&](LogLevel, std::string_view text) { warning += text; });
+  {
+    Interrupting buffer("60/60");
+    std::ostream progress(&buffer);
+    InterruptGuard guard;
+    json result = run(small_run(), {folder, false}, progress, chains);
+    EXPECT_TRUE(guard.interrupted());
+    EXPECT_TRUE(result.at("finished").get<bool>());
+    EXPECT_FALSE(result.contains("against"));
+  }
+  set_log_sink({});
+  EXPECT_EQ(warning,
+            "there are no chains to compare with: interrupted before they began. Go on with "
+            "--resume");
+  EXPECT_TRUE(fs::exists(folder / "result.json"));
+  EXPECT_TRUE(fs::exists(folder / "draws.nc"));
+  EXPECT_TRUE(fs::exists(folder / "training.part"));
+
+  std::ostringstream progress;
+  json result = run(small_run(), {folder, true}, progress, chains);
+  EXPECT_EQ(result.at("timing").at("resumed_at"), 60);
+  EXPECT_EQ(result.at("against").size(), 1u);
+  EXPECT_FALSE(fs::exists(folder / "training.part"));
+}
+
+TEST(ExperimentRun, PolishesAtTheEnd) {
+  json settings = to_json(small_run());
+  settings["polish"] = {{"steps", 15}};
+  settings["dtype"] = "f64";
+  std::ostringstream progress;
+  json result = run(config_from_json(settings), {}, progress);
+  EXPECT_TRUE(result.at("finished").get<bool>());
+  const json& history = result.at("history");
+  EXPECT_EQ(history.at("iteration"), json({20, 40, 60, 75}));
+  auto loss = [&](std::size_t i) {
+    return history.at("data")[i].get<double>() + history.at("residual")[i].get<double>();
+  };
+  EXPECT_LT(loss(3), loss(2));
+}
+
+TEST(ExperimentRun, TellsWhatBecameOfItsMembers) {
+  json result = {{"timing", {{"ms_per_iteration", 1}, {"lower_s", 1}, {"compile_s", 1}}},
+                 {"members",
+                  {{"count", 4},
+                   {"surviving", {0, 1, 3}},
+                   {"divergences",
+                    {{{"member", 2}, {"iteration", 5}},
+                     {{"member", 1}, {"iteration", 7}},
+                     {{"member", 2}, {"iteration", 60}}}},
+                   {"drift", {0.25, 0.5, 99, 0.125}}}}};
+  auto told = [&] {
+    std::ostringstream out;
+    print_training(out, result);
+    return out.str().substr(0, out.str().find("\n\n"));
+  };
+  EXPECT_EQ(told(),
+            "member 2 diverged at iteration 5 and was begun anew\n"
+            "member 1 diverged at iteration 7 and was begun anew\n"
+            "member 2 diverged at iteration 60 and was dropped: scores are without it\n"
+            "settled: over the last tenth of the training parameters moved by at most 0.5 standard "
+            "deviations of the ensemble");
+  result["members"]["divergences"] = json::array();
+  result["members"]["drift"] = {0.25, 1.5, 99, 0.125};
+  EXPECT_EQ(told(),
+            "not settled: over the last tenth of the training parameters moved by at most 1.5 "
+            "standard deviations of the ensemble, those of 1 of 3 members by more than 1. More "
+            "iterations may change the result");
+}
+
+// Where all members agree there is no density, and it is said how often.
+TEST(ExperimentRun, TellsWhereMembersAgree) {
+  ExperimentData data = published_data(Experiment::exponential, 0);
+  Matrix test(2, data.test.points), plot(2, data.plot.points), lambda(2, 1);
+  lambda(0, 0) = lambda(1, 0) = 0.4;
+  test(0, 1) = 1;
+  json result = describe_results(data, {test, plot, lambda}, false);
+  EXPECT_EQ(result.at("metrics").at("skipped"),
+            json({{"logl_per_n", data.test.points - 1}, {"logl_lambda", 1}}));
+  std::ostringstream out;
+  print_scores(out, result);
+  EXPECT_NE(out.str().find("logL lambda is without 1 values on which all members agree\n"),
+            std::string::npos)
+      << out.str();
 }
 
 TEST(ExperimentRun, UnfinishedTrainingIsNotOverwritten) {

@@ -3,7 +3,6 @@
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>
 
-#include <csignal>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 
 #include "src/app/commands.h"
 #include "src/app/variational_run.h"
+#include "tests/app/interrupting.h"
 
 namespace sturnus::app {
 namespace {
@@ -78,19 +78,6 @@ TEST(Vi, WritesWhatIsPromised) {
   EXPECT_NE(out.find((request.out / "draws.nc").string()), std::string::npos) << out;
 }
 
-/// Presses Ctrl-C when the first line of progress is written.
-class Interrupting : public std::stringbuf {
- protected:
-  std::streamsize xsputn(const char* text, std::streamsize count) override {
-    if (!done_) std::raise(SIGINT);
-    done_ = true;
-    return std::stringbuf::xsputn(text, count);
-  }
-
- private:
-  bool done_ = false;
-};
-
 TEST(Vi, GoesOnWhereItWasInterrupted) {
   VariationalRequest whole = request_for("exponential", "whole_fit");
   whole.iterations = 500;
@@ -101,7 +88,7 @@ TEST(Vi, GoesOnWhereItWasInterrupted) {
   VariationalRequest request = whole;
   request.out = fs::path(testing::TempDir()) / "cut_fit";
   fs::remove_all(request.out);
-  Interrupting buffer;
+  Interrupting buffer("");  // when the first line is written
   std::ostream progress(&buffer);
   std::string out = output_of(request, &progress);
   EXPECT_NE(out.find("Interrupted at iteration 5;"), std::string::npos) << out;
