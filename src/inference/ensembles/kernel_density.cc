@@ -159,7 +159,14 @@ Array log_density(const char* function, Span span, const Array& members,
                           far_if_not_finite(layout.of(centres)), h, density);
   Array height = span == Span::each ? sums.kernel / h : sums.kernel;
   Array value = log(height) + sums.peak;
-  Array change = sums.pull / (sums.kernel * square(h)) * (x - fixed);
+  Array slope = sums.pull / (sums.kernel * square(h));
+  if (density.leave_one_out) {
+    // Where all others are lost there is nobody to see.
+    Array seen = sums.kernel > 0.0;
+    value = where(seen, value, 0.0);
+    slope = where(seen, slope, 0.0);
+  }
+  Array change = slope * (x - fixed);
   if (span == Span::each) return sum(value + change, layout.dimension());
   return sum(value, layout.dimension()) + sum(change, layout.dimension());
 }

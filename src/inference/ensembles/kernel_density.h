@@ -19,7 +19,8 @@ enum class Bandwidth { median, scaled_median, silverman, scott };
 
 struct KernelDensity {
   Bandwidth bandwidth = Bandwidth::median;
-  /// Each member is left out of the density that it sees. Published: it is not.
+  /// Each member is left out of the density that it sees, which is 1 and flat for one that alone is
+  /// finite. Published: it is not.
   bool leave_one_out = false;
   /// Members taken at once; 0 chooses. Memory is members x dimensions x block.
   std::int64_t block = 0;

@@ -431,6 +431,24 @@ TEST(LogDensity, MembersThatAreNotFiniteDoNotCount) {
   }
 }
 
+// One that is left alone sees itself, or nobody: it is not repelled either way.
+TEST(LogDensity, OfTheOnlyFiniteMemberIsFiniteAndFlat) {
+  double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
+  Members x = {4, 2, {nan, inf, -inf, nan, 0.3, -2, nan, nan}};
+  std::vector<Case> cases = all_cases(), blocks = all_cases(3);
+  cases.insert(cases.end(), blocks.begin(), blocks.end());
+  for (DType dtype : {DType::f32, DType::f64}) {
+    std::vector<Found> found = compute(cases, x.on_device(dtype));
+    for (std::size_t c = 0; c < cases.size(); c++) {
+      SCOPED_TRACE(name(cases[c]));
+      double value = found[c].value[2];
+      EXPECT_TRUE(cases[c].density.leave_one_out ? value == 0 : std::isfinite(value)) << value;
+      EXPECT_EQ(found[c].gradient[4], 0);
+      EXPECT_EQ(found[c].gradient[5], 0);
+    }
+  }
+}
+
 TEST(LogDensity, OfIdenticalMembersIsFiniteAndFlat) {
   Members x = {6, 2, Doubles(12, 0.3)};
   std::vector<Case> cases = all_cases();
