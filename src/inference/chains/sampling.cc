@@ -149,7 +149,7 @@ struct Sampler::Implementation {
       }
       if (std::isfinite(values[c]) && blame.empty()) continue;
       throw Error("sample: chain " + std::to_string(c) + " has no place to begin: " +
-                  (options.start ? "at the given start"
+                  (options.start ? "where it starts"
                                  : "after " + std::to_string(start_trials) +
                                        " starts in (-2, 2), at the last of which") +
                   " the log density is " + text_of(values[c]) + blame +

@@ -10,6 +10,7 @@
 #include <sturnus/ops/transcendental.h>
 #include <sturnus/runtime/error.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -131,6 +132,27 @@ MeasuredCurve hare_lynx_curve() {
   };
   result.measured = [back](const Array& parameters, const Array& values, const Array& normal) {
     return values * exp(back(parameters).sigma * normal);
+  };
+  return result;
+}
+
+MeasuredCurve eight_schools_curve() {
+  MeasuredCurve result;
+  result.data = eight_schools_data();
+  result.plot = {.points = result.data.points, .x = result.data.x, .truth = {}, .y = {}};
+  result.input = "school";
+  result.outputs = {"effect"};
+  result.continuous = false;
+  result.values = [all = result.data.x](const Array& parameters, std::span<const double> schools) {
+    if (!std::equal(schools.begin(), schools.end(), all.begin(), all.end())) {
+      throw Error("eight_schools_curve: the effects of " + std::to_string(schools.size()) +
+                  " schools are asked for. Ask for schools 1 to 8");
+    }
+    std::int64_t end = parameters.shape()[0];  // theta is the last
+    return slice(parameters, {end - 8}, {end});
+  };
+  result.measured = [](const Array&, const Array& values, const Array& normal) {
+    return values + vector_of(eight_schools_errors()) * normal;
   };
   return result;
 }

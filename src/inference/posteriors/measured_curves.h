@@ -28,6 +28,7 @@ struct MeasuredCurve {
   Noise measured;
   std::string input = "t";                   ///< What the times are, for axes.
   std::vector<std::string> outputs = {"f"};  ///< What the values are.
+  bool continuous = true;                    ///< Whether there is anything between the points.
 };
 
 /// The same noise everywhere.
@@ -45,6 +46,10 @@ CurvePosterior curve_posterior(const ExperimentData& data, bool free_phase = fal
 
 /// The curve of hares and lynxes.
 MeasuredCurve hare_lynx_curve();
+
+/// The effects in eight schools, of draws of eight_schools(). They are known at all schools
+/// together: asked for others, it throws Error.
+MeasuredCurve eight_schools_curve();
 
 /// The curve of every row of parameters: rows x (times x outputs), point by point.
 Matrix curves(const MeasuredCurve& curve, MatrixView parameters, std::span<const double> times);

@@ -30,6 +30,27 @@ Array vector_of(std::span<const double> values) {
                {static_cast<std::int64_t>(values.size())}, DType::f64);
 }
 
+/// Throws Error in the name of `model` unless there are `outputs` values at each time, all finite,
+/// and noise that is positive.
+void check_measured(const std::string& model, std::span<const double> t, std::span<const double> y,
+                    std::size_t outputs, double sigma) {
+  if (t.empty() || y.size() != outputs * t.size()) {
+    throw Error(model + ": " + std::to_string(t.size()) + " times and " + std::to_string(y.size()) +
+                " measured values. Give at least one time, and " + std::to_string(outputs) +
+                (outputs == 1 ? " value" : " values") + " at each");
+  }
+  for (std::size_t i = 0; i < y.size(); i++) {
+    double time = t[i / outputs];
+    if (std::isfinite(time) && std::isfinite(y[i])) continue;
+    throw Error(model + ": measurement " + std::to_string(i) + " is " + std::to_string(y[i]) +
+                " at time " + std::to_string(time) + ". Leave out what is not finite");
+  }
+  if (!(sigma > 0) || !std::isfinite(sigma)) {
+    throw Error(model + ": the noise has the standard deviation " + std::to_string(sigma) +
+                ". Give a positive, finite one");
+  }
+}
+
 Array log_prior(const Array& x, const PriorInterval& interval) {
   return sum(uniform_log_density(x, interval.low, interval.high));
 }
@@ -108,6 +129,7 @@ Array solution(const HareLynx& p, const Array& years) {
 Array curve(const Exponential& p, const Array& t) { return p.f0 * exp(p.lambda * t); }
 
 Model<Exponential> exponential_model(const Measurements& data, const ExponentialPrior& prior) {
+  check_measured("exponential_model", data.t, data.y, 1, data.sigma);
   return exponential_model(data.t, vector_of(data.y), data.sigma, prior);
 }
 
@@ -127,6 +149,7 @@ Array curve(const Oscillation& p, const Array& t) {
 }
 
 Model<Oscillation> oscillator_model(const Measurements& data, const OscillatorPrior& prior) {
+  check_measured("oscillator_model", data.t, data.y, 1, data.sigma);
   return oscillator_model(data.t, vector_of(data.y), data.sigma, prior);
 }
 
@@ -150,6 +173,7 @@ Array curve(const FreePhaseOscillation& p, const Array& t) {
 
 Model<FreePhaseOscillation> oscillator_model(const Measurements& data,
                                              const FreePhasePrior& prior) {
+  check_measured("oscillator_model", data.t, data.y, 1, data.sigma);
   Array t = vector_of(data.t), y = vector_of(data.y);
   auto log_joint = [=, sigma = data.sigma](const FreePhaseOscillation& p) {
     return log_prior(p.sine, prior.sine) + log_prior(p.cosine, prior.cosine) +
@@ -168,6 +192,7 @@ Model<LotkaVolterra> lotka_volterra_model(const Samples& data, double sigma,
                                           const LotkaVolterraPrior& prior) {
   bool fits = data.points > 0 && data.inputs == 1 && data.outputs == 2 &&
               data.x.size() == data.points && data.y.size() == 2 * data.points;
+  if (fits) check_measured("lotka_volterra_model", data.x, data.y, 2, sigma);
   for (std::size_t i = 1; fits && i < data.x.size(); i++) fits = data.x[i - 1] < data.x[i];
   if (!fits) {
     throw Error("lotka_volterra_model: " + std::to_string(data.points) + " points with " +
@@ -199,9 +224,15 @@ Array curve(const LotkaVolterra& p, std::span<const double> times) {
   return solution(p, StepGrid(times, longest_step));
 }
 
+Samples eight_schools_data() {
+  return {
+      .points = 8, .x = {1, 2, 3, 4, 5, 6, 7, 8}, .truth = {}, .y = {28, 8, -3, 7, -1, 1, 18, 12}};
+}
+
+std::vector<double> eight_schools_errors() { return {15, 10, 16, 11, 9, 11, 10, 18}; }
+
 Model<EightSchools> eight_schools_model() {
-  Array y = vector_of(std::vector<double>{28, 8, -3, 7, -1, 1, 18, 12});
-  Array sd = vector_of(std::vector<double>{15, 10, 16, 11, 9, 11, 10, 18});
+  Array y = vector_of(eight_schools_data().y), sd = vector_of(eight_schools_errors());
   auto log_joint = [=](const EightSchools& p) {
     return normal_log_density(p.mu, 0.0, 5.0) + half_cauchy_log_density(p.tau, 5.0) +
            sum(normal_log_density(p.offsets, 0.0, 1.0)) +

@@ -12,10 +12,13 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace sturnus {
 
-/// f(t) = f0 exp(lambda t), measured with normal noise; priors are uniform.
+/// f(t) = f0 exp(lambda t), measured with normal noise; priors are uniform. All models of measured
+/// data throw Error, naming the measurement, where one is not finite, and unless the noise is
+/// positive.
 struct Exponential {
   Array f0, lambda;
 };
@@ -67,6 +70,9 @@ struct EightSchools {
   Array offsets;  // [8]
 };
 Model<EightSchools> eight_schools_model();
+/// The effects by school, 1 to 8, and their standard errors.
+Samples eight_schools_data();
+std::vector<double> eight_schools_errors();
 /// That model, with theta among what is drawn.
 Target eight_schools();
 

@@ -168,7 +168,7 @@ TEST(Sampling, StartsWhereTheDensityIsFiniteOrSaysWhyNot) {
             "finite, or constrain the parameters so that they are");
   Array start = device_array({1, 0, -1, 0}, {2, 2});
   EXPECT_EQ(message_of(half, {.chains = 2, .start = start}),
-            "sample: chain 1 has no place to begin: at the given start the log density is -inf. "
+            "sample: chain 1 has no place to begin: where it starts the log density is -inf. "
             "Give starts where both are finite, or constrain the parameters so that they are");
   EXPECT_EQ(
       message_of(half, {.chains = 3, .start = start}),

@@ -35,8 +35,8 @@ Model<Place> model_of(const std::function<Array(const Array&)>& log_density,
 Array normal_density(const Array& x) { return sum(normal_log_density(x, 0.0, 1.0)); }
 
 Model<Exponential> exponential_with(double measured) {
-  const Doubles t = {0, 1, 2}, y = {1, measured, 2};
-  return exponential_model({t, y, 0.5});
+  // As an array, which may be traced, the data are not looked at before.
+  return exponential_model(Doubles{0, 1, 2}, device_array({1, measured, 2}, {3}), 0.5, {});
 }
 
 struct Trouble {
@@ -67,7 +67,7 @@ TEST(SamplingTrouble, IsReported) {
       {"an infinite slope", model_of([](const Array& x) { return sum(sqrt(x - x)); }), short_one,
        "its slope by x"},
       {"a prior without the start", model_of(in_box), from_outside,
-       "at the given start the log density is -inf"},
+       "where it starts the log density is -inf"},
       {"data that are no number", exponential_with(std::nan("")), short_one,
        "the log density is nan"},
       {"infinite data", exponential_with(infinity), short_one, "the log density is -inf"},

@@ -107,6 +107,25 @@ TEST(MeasuredCurves, NewMeasurementsHaveTheNoiseOfTheOldOnes) {
   }
 }
 
+TEST(MeasuredCurves, SchoolsHaveTheirEffectsAndErrors) {
+  MeasuredCurve schools = eight_schools_curve();
+  std::vector<double> theta = {9, 7, 6, 5, 4, 3, 2, 1};
+  ChainDraws draws =
+      draws_of({{"mu", {4}}, {"tau", {3}}, {"offsets", theta}, {"theta", theta}}, 4000);
+  const std::vector<double>& x = schools.data.x;
+  Matrix f = curves(schools, draws, x), y = predicted_measurements(schools, draws, x, 3);
+  const double errors[] = {15, 10, 16, 11, 9, 11, 10, 18};  // as published
+  for (std::size_t j = 0; j < 8; j++) {
+    EXPECT_EQ(f(17, j), theta[j]);
+    double square = 0;
+    for (std::size_t i = 0; i < y.rows; i++) {
+      square += std::pow((y(i, j) - theta[j]) / errors[j], 2) / 4000;
+    }
+    EXPECT_NEAR(square, 1, 4 * std::sqrt(2.0 / 4000)) << j;
+  }
+  EXPECT_THROW(curves(schools, draws, std::vector<double>{1, 2}), Error);
+}
+
 TEST(MeasuredCurves, AdvectionHasNone) {
   EXPECT_THROW(curve_posterior(published_data(Experiment::advection, 0)), Error);
 }

@@ -4,10 +4,12 @@
 #include <sturnus/inference/results/diagnostics.h>
 #include <sturnus/inference/results/summary.h>
 #include <sturnus/ops/creation.h>
+#include <sturnus/runtime/error.h>
 
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -137,6 +139,61 @@ TEST(Posteriors, LotkaVolterraSolvesItsEquation) {
   std::swap(backwards.x[0], backwards.x[1]);
   EXPECT_THROW(lotka_volterra_model(backwards, 1), Error);
   EXPECT_THROW(lotka_volterra_model(published_data(Experiment::oscillator, 0).train, 1), Error);
+}
+
+TEST(Posteriors, NameTheMeasurementThatIsNotFinite) {
+  constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  auto message = [](const std::function<void()>& call) -> std::string {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  };
+  using Make = std::function<void(const Doubles& t, const Doubles& y, double sigma)>;
+  struct Case {
+    std::string name;
+    std::size_t outputs;
+    Make make;
+  };
+  const std::vector<Case> models = {
+      {"exponential_model", 1,
+       [](auto& t, auto& y, double s) {
+         exponential_model({t, y, s});
+       }},
+      {"oscillator_model", 1,
+       [](auto& t, auto& y, double s) {
+         oscillator_model({t, y, s});
+       }},
+      {"oscillator_model", 1,
+       [](auto& t, auto& y, double s) {
+         oscillator_model({t, y, s}, FreePhasePrior());
+       }},
+      {"lotka_volterra_model", 2, [](auto& t, auto& y, double s) {
+         lotka_volterra_model({.points = t.size(), .outputs = 2, .x = t, .truth = {}, .y = y}, s);
+       }}};
+  for (const Case& model : models) {
+    Doubles t = {0, 1, 2}, y(3 * model.outputs, 0.5), bad_y = y, bad_t = {0, 1, nan};
+    EXPECT_EQ(message([&] { model.make(t, y, 0.5); }), "nothing was thrown");
+    bad_y[1] = infinity;
+    EXPECT_EQ(message([&] { model.make(t, bad_y, 0.5); }),
+              model.name + ": measurement 1 is inf at time " +
+                  std::to_string(t[1 / model.outputs]) + ". Leave out what is not finite");
+    EXPECT_EQ(message([&] { model.make(bad_t, y, 0.5); }),
+              model.name + ": measurement " + std::to_string(2 * model.outputs) +
+                  " is 0.500000 at time nan. Leave out what is not finite");
+    for (double sigma : {0.0, -1.0, nan, infinity}) {
+      EXPECT_EQ(message([&] { model.make(t, y, sigma); }),
+                model.name + ": the noise has the standard deviation " + std::to_string(sigma) +
+                    ". Give a positive, finite one");
+    }
+  }
+  EXPECT_EQ(message([] {
+              exponential_model({Doubles{1, 2}, Doubles{1}, 1});
+            }),
+            "exponential_model: 2 times and 1 measured values. Give at least one time, and 1 value "
+            "at each");
 }
 
 TEST(Posteriors, EightSchoolsAreThoseOfRubin) {
