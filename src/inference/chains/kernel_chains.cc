@@ -80,7 +80,8 @@ struct KernelSampler::Implementation {
     };
     if (kernel == ChainKernel::hmc) {
       auto [for_length, for_step] = split(key);
-      Array length = step * uniform(for_length, {}, 0.8, 1.2, options.dtype);
+      constexpr double shortest = 1 - hmc_step_jitter, longest = 1 + hmc_step_jitter;
+      Array length = step * uniform(for_length, {}, shortest, longest, options.dtype);
       auto [at, info] = hmc.step(for_step, log_density, c.at, length, c.adaptation.metric);
       Array leapfrogs(static_cast<double>(hmc.leapfrogs), options.dtype);
       return {at, info.accept, row(at, info.accept, leapfrogs, real(info.divergent), info.energy)};

@@ -15,11 +15,13 @@ namespace sturnus {
 
 enum class ChainKernel { hmc, random_walk };
 
+/// The length of HMC's steps varies by a fifth from one trajectory to the next, so that none comes
+/// back to where it began again and again.
+inline constexpr double hmc_step_jitter = 0.2;
+
 struct KernelOptions {
   ChainKernel kernel = ChainKernel::hmc;
-  /// Of each trajectory of HMC. The length of its steps varies by a fifth from one to the next, so
-  /// that none comes back to where it began again and again.
-  std::int64_t leapfrogs = 16;
+  std::int64_t leapfrogs = 16;  ///< Of each trajectory of HMC.
 };
 
 /// As Sampler is for NUTS, with the same windows, metrics and rules for step sizes. A random walk

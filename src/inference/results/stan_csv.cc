@@ -22,44 +22,74 @@ std::string number(double value) {
   return {text.data(), end};
 }
 
-/// A column: its heading, its values chains x draws, and what stands for those not kept.
+/// A column: its heading, and its values chains x draws.
 struct Column {
   std::string name;
   Matrix values;
-  double absent = nan;
 };
 
+// CmdStan, too, leaves out the columns that a method does not have; lp__ readers always want.
 std::vector<Column> columns_of(const ChainDraws& draws) {
   const SamplerStatistics& said = draws.statistics;
-  std::vector<Column> columns = {
-      {"lp__", said.log_density, nan},          {"accept_stat__", said.acceptance, nan},
-      {"stepsize__", said.step_size, nan},      {"treedepth__", said.tree_depth, 0},
-      {"n_leapfrog__", said.leapfrog_steps, 0}, {"divergent__", said.divergent, 0},
-      {"energy__", said.energy, nan},
-  };
+  std::vector<Column> columns = {{"lp__", said.log_density}};
+  if (said.log_density.values.empty()) {
+    columns[0].values = Matrix(draws.chains, draws.draws);
+    for (double& value : columns[0].values.values) value = nan;
+  }
+  const std::pair<const char*, const Matrix*> others[] = {
+      {"accept_stat__", &said.acceptance}, {"stepsize__", &said.step_size},
+      {"treedepth__", &said.tree_depth},   {"n_leapfrog__", &said.leapfrog_steps},
+      {"divergent__", &said.divergent},    {"energy__", &said.energy}};
+  for (const auto& [name, values] : others) {
+    if (!values->values.empty()) columns.push_back({name, *values});
+  }
   for (const ParameterDraws& parameter : draws.parameters) {
     for (const ParameterElement& element : elements(parameter)) {
       std::string name = parameter.name;
       if (!element.index.empty()) name += "." + index_text(element, ".");
-      columns.push_back({std::move(name), chains_of(draws, parameter, element), nan});
+      columns.push_back({std::move(name), chains_of(draws, parameter, element)});
     }
   }
   return columns;
 }
 
 /// Lines "# key = value"; a key without a value is a heading.
-std::string comments(const std::vector<std::pair<const char*, std::string>>& lines) {
+using Comments = std::vector<std::pair<std::string, std::string>>;
+
+std::string written(const Comments& lines) {
   std::string text;
   for (const auto& [key, value] : lines) {
-    text += std::string("# ") + key + (value.empty() ? "" : " = " + value) + "\n";
+    text += "# " + key + (value.empty() ? "" : " = " + value) + "\n";
   }
   return text;
+}
+
+bool is_dense(const StanCsvRun& run) { return run.inverse_metric.at(0).rows > 1; }
+
+// In CmdStan's words where it has the method.
+Comments algorithm(const StanCsvRun& run) {
+  const char* metric = run.inverse_metric.empty() ? "unit_e" : is_dense(run) ? "dense_e" : "diag_e";
+  Comments lines = {{"    algorithm", "hmc"}, {"      hmc", ""}};
+  if (run.method == "nuts") {
+    lines.insert(lines.end(), {{"        engine", "nuts"},
+                               {"          nuts", ""},
+                               {"            max_depth", std::to_string(run.max_tree_depth)}});
+  } else if (run.method == "hmc") {
+    lines.insert(lines.end(), {{"        engine", "static"},
+                               {"          static", ""},
+                               {"            leapfrogs", std::to_string(run.leapfrogs)},
+                               {"        stepsize_jitter", number(run.step_size_jitter)}});
+  } else {
+    lines = {{"    algorithm", run.method}, {"      " + run.method, ""}};
+  }
+  lines.push_back({"        metric", metric});
+  return lines;
 }
 
 // Readers look for these keys, and for the values of CmdStan's own settings; the version is that of
 // the format.
 std::string head(const ChainDraws& draws, std::size_t chain, const StanCsvRun& run) {
-  return comments({
+  Comments lines = {
       {"stan_version_major", "2"},
       {"stan_version_minor", "35"},
       {"stan_version_patch", "0"},
@@ -73,29 +103,30 @@ std::string head(const ChainDraws& draws, std::size_t chain, const StanCsvRun& r
       {"    adapt", ""},
       {"      engaged", "true"},
       {"      delta", number(run.target_acceptance)},
-      {"    algorithm", "hmc"},
-      {"      hmc", ""},
-      {"        engine", "nuts"},
-      {"          nuts", ""},
-      {"            max_depth", std::to_string(run.max_tree_depth)},
-      {"        metric", "diag_e"},
-      {"    num_chains", "1"},
-      {"id", std::to_string(chain + 1)},
-      {"random", ""},
-      {"  seed", std::to_string(run.seed)},
-  });
+  };
+  for (const auto& line : algorithm(run)) lines.push_back(line);
+  lines.insert(lines.end(), {{"    num_chains", "1"},
+                             {"id", std::to_string(chain + 1)},
+                             {"random", ""},
+                             {"  seed", std::to_string(run.seed)}});
+  return written(lines);
 }
 
 std::string adaptation(const ChainDraws& draws, std::size_t chain, const StanCsvRun& run) {
   const Matrix& step_size = draws.statistics.step_size;
   double last = step_size.values.empty() ? nan : step_size(chain, draws.draws - 1);
-  std::string text = comments({{"Adaptation terminated", ""}, {"Step size", number(last)}});
-  if (run.inverse_metric.empty()) return text;
-  text += "# Diagonal elements of inverse mass matrix:\n#";
-  for (std::size_t i = 0; i < run.inverse_metric.size(); ++i) {
-    text += (i == 0 ? " " : ", ") + number(run.inverse_metric[i]);
+  std::string text = written({{"Adaptation terminated", ""}, {"Step size", number(last)}});
+  if (run.inverse_metric.empty()) return text + "# No free parameters for unit metric\n";
+  text += is_dense(run) ? "# Elements of inverse mass matrix:\n"
+                        : "# Diagonal elements of inverse mass matrix:\n";
+  const Matrix& metric = run.inverse_metric[chain];
+  for (std::size_t i = 0; i < metric.rows; ++i) {
+    for (std::size_t j = 0; j < metric.cols; ++j) {
+      text += (j == 0 ? "# " : ", ") + number(metric(i, j));
+    }
+    text += "\n";
   }
-  return text + "\n";
+  return text;
 }
 
 std::string elapsed(const StanCsvRun& run) {
@@ -112,9 +143,7 @@ std::string chain_text(const ChainDraws& draws, const std::vector<Column>& colum
   text += "\n" + adaptation(draws, chain, run);
   for (std::size_t draw = 0; draw < draws.draws; ++draw) {
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      const Column& column = columns[i];
-      if (i > 0) text += ",";
-      text += number(column.values.values.empty() ? column.absent : column.values(chain, draw));
+      text += (i == 0 ? "" : ",") + number(columns[i].values(chain, draw));
     }
     text += "\n";
   }
@@ -130,6 +159,20 @@ void check(const char* function, const ChainDraws& draws, const StanCsvRun& run)
   if (run.thin < 1) {
     throw Error(std::string(function) + ": thin is " + std::to_string(run.thin) +
                 ". Give 1 if every draw was kept.");
+  }
+  const std::vector<Matrix>& metrics = run.inverse_metric;
+  if (!metrics.empty() && metrics.size() != draws.chains) {
+    throw Error(std::string(function) + ": " + std::to_string(metrics.size()) +
+                " inverse mass matrices for " + std::to_string(draws.chains) +
+                " chains. Give one for each, or none.");
+  }
+  for (const Matrix& metric : metrics) {
+    bool fits = metric.cols == metrics[0].cols && metric.rows == metrics[0].rows &&
+                (metric.rows == 1 || metric.rows == metric.cols) && metric.cols > 0;
+    if (fits) continue;
+    throw Error(std::string(function) + ": an inverse mass matrix is " +
+                std::to_string(metric.rows) + " x " + std::to_string(metric.cols) +
+                ". Give each chain a diagonal as one row, or each a square matrix.");
   }
   if (run.model.empty() || run.model.find_first_of("/\n =") != std::string::npos) {
     throw Error(std::string(function) + ": the model is called \"" + run.model +

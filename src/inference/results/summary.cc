@@ -1,4 +1,3 @@
-#include <sturnus/inference/results/diagnostics.h>
 #include <sturnus/inference/results/summary.h>
 
 #include <algorithm>
@@ -83,6 +82,7 @@ ParameterSummary summarize(std::string name, MatrixView chains) {
   row.q50 = sample_quantile(chains, 0.5);
   row.q75 = sample_quantile(chains, 0.75);
   row.q95 = sample_quantile(chains, 0.95);
+  row.hdi90 = hdi(chains, 0.9);
   row.ess_bulk = ess_bulk(chains);
   row.ess_tail = ess_tail(chains);
   row.rhat = rhat(chains);

@@ -1,6 +1,7 @@
 // A table of posterior summaries, and sentences on what is wrong with the chains behind it.
 #pragma once
 
+#include <sturnus/inference/results/diagnostics.h>
 #include <sturnus/inference/results/draws.h>
 #include <sturnus/inference/results/matrix_view.h>
 
@@ -26,6 +27,7 @@ struct ParameterSummary {
   double ess_tail = 0;
   double rhat = 0;
   std::size_t chains = 0;
+  Interval hdi90 = {};  // the shortest interval of 90 % of the draws
 };
 
 /// The summary of one scalar, chains x draws. Throws Error as the diagnostics do.

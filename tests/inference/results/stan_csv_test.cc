@@ -52,6 +52,12 @@ ChainDraws example() {
   return draws;
 }
 
+Matrix diagonal(const std::vector<double>& values) {
+  Matrix row(1, values.size());
+  row.values = values;
+  return row;
+}
+
 /// The format as its readers take it: comments, a line of headings, lines of numbers.
 struct Parsed {
   std::map<std::string, std::string> settings;
@@ -133,7 +139,7 @@ TEST(StanCsv, SaysWhatReadersAskFor) {
   run.max_tree_depth = 12;
   run.seed = 18446744073709551615u;
   run.target_acceptance = 0.95;
-  run.inverse_metric = {0.5, 2};
+  run.inverse_metric = {diagonal({1, 1}), diagonal({0.5, 2})};
   run.warmup_seconds = 1.5;
   run.sampling_seconds = 2.25;
   ChainDraws draws = example();
@@ -149,6 +155,7 @@ TEST(StanCsv, SaysWhatReadersAskFor) {
                                                               {"algorithm", "hmc"},
                                                               {"engine", "nuts"},
                                                               {"max_depth", "12"},
+                                                              {"metric", "diag_e"},
                                                               {"delta", "0.94999999999999996"},
                                                               {"id", "2"},
                                                               {"seed", "18446744073709551615"}}) {
@@ -161,15 +168,66 @@ TEST(StanCsv, SaysWhatReadersAskFor) {
   EXPECT_THAT(text, HasSubstr(" 3.75 seconds (Total)\n"));
 }
 
+// CmdStan's guide: which words stand for which metric, and what follows the step size.
+TEST(StanCsv, SaysWhichMethodAndMetricWereUsed) {
+  Matrix dense(2, 2);
+  dense.values = {2, 0.5, 0.5, 1};
+  struct Case {
+    std::string method;
+    std::vector<Matrix> metric;
+    std::map<std::string, std::string> settings;
+    std::string adapted;  // after the step size
+  };
+  const std::vector<Case> table = {
+      {"nuts",
+       {},
+       {{"algorithm", "hmc"}, {"engine", "nuts"}, {"max_depth", "10"}, {"metric", "unit_e"}},
+       "# No free parameters for unit metric\n"},
+      {"nuts",
+       {diagonal({3, 4}), diagonal({0.5, 2})},
+       {{"algorithm", "hmc"}, {"engine", "nuts"}, {"metric", "diag_e"}},
+       "# Diagonal elements of inverse mass matrix:\n# 0.5, 2\n"},
+      {"hmc",
+       {dense, dense},
+       {{"algorithm", "hmc"},
+        {"engine", "static"},
+        {"leapfrogs", "7"},
+        {"stepsize_jitter", "0.25"},
+        {"metric", "dense_e"}},
+       "# Elements of inverse mass matrix:\n# 2, 0.5\n# 0.5, 1\n"},
+      {"random_walk",
+       {diagonal({3, 4}), diagonal({0.5, 2})},
+       {{"algorithm", "random_walk"}, {"metric", "diag_e"}},
+       "# Diagonal elements of inverse mass matrix:\n# 0.5, 2\n"}};
+  for (const Case& one : table) {
+    StanCsvRun run;
+    run.method = one.method;
+    run.leapfrogs = 7;
+    run.step_size_jitter = 0.25;
+    run.inverse_metric = one.metric;
+    std::string text = stan_csv(example(), 1, run);
+    auto settings = Parsed(text).settings;
+    for (const auto& [key, value] : one.settings) EXPECT_EQ(settings[key], value) << one.method;
+    EXPECT_EQ(settings.contains("engine"), one.settings.contains("engine")) << one.method;
+    std::size_t headings = text.find("\nlp__,"), begin = text.find("# Adaptation terminated\n");
+    EXPECT_EQ(begin, text.find('\n', headings + 1) + 1) << "right below the headings";
+    std::size_t after = text.find('\n', text.find("# Step size = ", begin)) + 1;
+    EXPECT_EQ(text.substr(after, one.adapted.size()), one.adapted) << one.method;
+    EXPECT_NE(text[after + one.adapted.size()], '#') << "then the draws";
+  }
+}
+
 TEST(StanCsv, DoesWithoutStatistics) {
   ChainDraws draws = example();
   draws.statistics = {};
   Parsed file(stan_csv(draws, 0));
-  ASSERT_EQ(file.names.size(), 18u);
+  ASSERT_EQ(file.names.size(), 12u);
+  EXPECT_EQ(file.names[0], "lp__");
   EXPECT_TRUE(std::isnan(file.rows[0][0]));
-  EXPECT_TRUE(std::isnan(file.rows[0][6]));
-  for (std::size_t whole : {3, 4, 5}) EXPECT_EQ(file.rows[0][whole], 0);
-  EXPECT_EQ(file.rows[0][7], draws.parameters[0].values[0]);
+  EXPECT_EQ(file.names[1], "mu");
+  EXPECT_EQ(file.rows[0][1], draws.parameters[0].values[0]);
+  draws.statistics.step_size = Matrix(2, 5);
+  EXPECT_EQ(Parsed(stan_csv(draws, 0)).names[1], "stepsize__");
 }
 
 TEST(StanCsv, WritesOneFilePerChain) {
@@ -207,6 +265,13 @@ TEST(StanCsv, RefusesWhatCannotBeReadBack) {
   run = {};
   run.thin = 0;
   EXPECT_THAT(message([&] { stan_csv(draws, 0, run); }), HasSubstr("thin is 0"));
+  run = {};
+  run.inverse_metric = {diagonal({1, 2})};
+  EXPECT_THAT(message([&] { stan_csv(draws, 0, run); }),
+              HasSubstr("1 inverse mass matrices for 2 chains"));
+  run.inverse_metric = {Matrix(2, 3), Matrix(2, 3)};
+  EXPECT_THAT(message([&] { stan_csv(draws, 0, run); }),
+              HasSubstr("an inverse mass matrix is 2 x 3"));
   draws.parameters[0].name = "a.1";
   EXPECT_THAT(message([&] { stan_csv(draws, 0); }), HasSubstr("parameter \"a.1\""));
 }

@@ -69,6 +69,8 @@ TEST(Summary, HoldsTheDiagnostics) {
   EXPECT_EQ(row.ess_tail, ess_tail(x));
   EXPECT_EQ(row.rhat, rhat(x));
   EXPECT_EQ(row.chains, 3u);
+  EXPECT_EQ(row.hdi90.low, hdi(x, 0.9).low);
+  EXPECT_EQ(row.hdi90.high, hdi(x, 0.9).high);
 }
 
 TEST(Summary, TableIsAlignedAndShowsDigitsOnTheScaleOfTheSpread) {
