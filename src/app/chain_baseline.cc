@@ -3,9 +3,7 @@
 #include <sturnus/inference/posteriors/measured_curves.h>
 #include <sturnus/runtime/error.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <limits>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -69,14 +67,8 @@ json compared(const ChainRun& run, const CurvePosterior& posterior, const Experi
   for (const std::string& name : data.parameter_names) {
     lambda.push_back(describe_lambda(name, draws_of(run.draws, name), run.result.at("summary")));
   }
-  double rhat = 0, ess = run.rows.at(0).ess_bulk;
-  for (const ParameterSummary& row : run.rows) {
-    rhat = std::max(rhat, row.rhat);
-    ess = std::min(ess, row.ess_bulk);
-  }
+  result.update(describe_worst(run.rows));
   result.update({{"method", run.result.at("settings").at("method")},
-                 {"rhat", rhat},
-                 {"ess_bulk", ess},
                  {"divergences", run.result.at("divergences").at("draws")},
                  {"finished", run.result.at("finished")},
                  {"warnings", run.result.at("warnings")},
@@ -100,15 +92,9 @@ json against_tempering(const ExperimentData& data, const Predictions& ensemble, 
     }
     lambda.push_back(describe_lambda(data.parameter_names[k], values, summary));
   }
-  double rhat = 0, ess = std::numeric_limits<double>::infinity();
-  for (const json& row : summary) {
-    rhat = std::max(rhat, row.at("rhat").get<double>());
-    ess = std::min(ess, row.at("ess_bulk").get<double>());
-  }
+  result.update(describe_worst(summary));
   result.update({{"method", "tempering"},
                  {"name", "posterior"},
-                 {"rhat", rhat},
-                 {"ess_bulk", ess},
                  {"divergences", nullptr},
                  {"finished", true},
                  {"warnings", posterior.about.at("warnings")},

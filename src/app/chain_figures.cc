@@ -32,6 +32,17 @@ const histogram = (values, bins) => {
 const draw = {
   predicted: about => {
     const k = Number(about.output), f = result.predictions.bands[k], y = result.predictions.measured[k];
+    const measured = dataPoints(column(result.data.x, 0), column(result.data.y, k));
+    const look = layout({title: about.input}, {title: about.name}, {hovermode: 'x'});
+    if (result.predictions.continuous === false) {
+      const bars = (q, name, color, style) => ({
+        type: 'scatter', mode: 'markers', name, x: q.x, y: q.q50, marker: {color, size: 7},
+        error_y: {type: 'data', color, symmetric: false, array: q.q95.map((v, i) => v - q.q50[i]),
+                  arrayminus: q.q05.map((v, i) => q.q50[i] - v), ...style},
+      });
+      return [[bars(y, 'new measurements', rgba(blue, .35), {thickness: 1, width: 8}),
+               bars(f, 'posterior', rgba(blue, 1), {thickness: 3, width: 0}), measured], look];
+    }
     const edge = {color: rgba(blue, .6), width: 1, dash: 'dot'}, more = {legendgroup: 'new'};
     const traces = [
       ...filled(f.x, f.q05, f.q95, 'posterior', rgba(blue, .16)),
@@ -41,8 +52,24 @@ const draw = {
       line(y.x, y.q95, 'new measurements', edge, {...more, showlegend: false}),
     ];
     if (result.predictions.truth.length) traces.push(truthLine(f.x, column(result.predictions.truth, k)));
-    traces.push(dataPoints(column(result.data.x, 0), column(result.data.y, k)));
-    return [traces, layout({title: about.input}, {title: about.name}, {hovermode: 'x'})];
+    traces.push(measured);
+    return [traces, look];
+  },
+
+  density: about => {
+    const values = chains.draws[Number(about.parameter)].flat(), grid = densityGrid(values);
+    const few = thinned(values.length, 2000).map(i => values[i]);
+    const traces = [line(grid, kernelDensity(few, grid, scottWidth(values)), about.name, {color: rgba(blue, 1), width: 1.8},
+                         {fill: 'tozeroy', fillcolor: rgba(blue, .14)})];
+    return [traces, layout({title: about.name}, {title: 'density', rangemode: 'tozero'}, {hovermode: 'x'})];
+  },
+
+  elbo: () => {
+    const {iteration, elbo} = result.history;
+    // The first stretches are far below all others.
+    const late = elbo.slice(Math.floor(elbo.length / 10));
+    return [[line(iteration, elbo, 'ELBO', {color: rgba(blue, 1), width: 1.6})],
+            layout({title: 'iteration'}, {title: 'ELBO', range: viewOf(late)}, {hovermode: 'x'})];
   },
 
   trace: about => {

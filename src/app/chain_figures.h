@@ -1,4 +1,4 @@
-// The figures of reports on Markov chains.
+// The figures of reports on draws, of Markov chains or of a Gaussian.
 #pragma once
 
 #include <string_view>

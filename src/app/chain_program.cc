@@ -1,11 +1,13 @@
 #include "src/app/chain_program.h"
 
+#include <sturnus/functional/doubles.h>
 #include <sturnus/inference/chains/kernel_chains.h>
 #include <sturnus/inference/posteriors/posteriors.h>
 #include <sturnus/inference/results/checkpoint.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/runtime/error.h>
 
+#include <numeric>
 #include <optional>
 #include <string>
 
@@ -25,10 +27,21 @@ Method method_of(const ChainSettings& settings) {
   return one_named("sample", "method", settings.method, methods, &Choice::first).second;
 }
 
+// An option that the method does not have would be ignored.
+void check_option(const ChainSettings& settings, const char* option,
+                  const std::optional<std::int64_t>& given, const char* method) {
+  if (!given || settings.method == method) return;
+  refuse("sample", "--" + std::string(option) + " " + std::to_string(*given) +
+                       " is for the method " + method + ", but the method is " + settings.method +
+                       ". Leave --" + option + " out, or give --method " + method);
+}
+
 SamplingOptions options_of(const ChainSettings& settings) {
   using Choice = std::pair<std::string, MetricKind>;
   const std::vector<Choice> metrics = {
       {"unit", MetricKind::unit}, {"diagonal", MetricKind::diagonal}, {"dense", MetricKind::dense}};
+  check_option(settings, "max-depth", settings.max_depth, "nuts");
+  check_option(settings, "leapfrogs", settings.leapfrogs, "hmc");
   if (settings.draws < 4) {
     refuse("sample", std::to_string(settings.draws) +
                          " draws of each chain, but R-hat and effective sample sizes need 4. Give "
@@ -40,7 +53,7 @@ SamplingOptions options_of(const ChainSettings& settings) {
           .seed = settings.seed,
           .metric = one_named("sample", "metric", settings.metric, metrics, &Choice::first).second,
           .target_accept = target_acceptance(settings),
-          .max_depth = settings.max_depth};
+          .max_depth = max_depth(settings)};
 }
 
 // A chunk with room for so many draws.
@@ -72,7 +85,33 @@ ChainProgram chain_program(const Target& target, const ChainSettings& settings) 
   if (method == Method::nuts) return program_of(Sampler(target, options));
   ChainKernel kernel = method == Method::hmc ? ChainKernel::hmc : ChainKernel::random_walk;
   return program_of(
-      KernelSampler(target, options, {.kernel = kernel, .leapfrogs = settings.leapfrogs}));
+      KernelSampler(target, options, {.kernel = kernel, .leapfrogs = leapfrogs(settings)}));
+}
+
+std::vector<Matrix> inverse_metrics(const ChainState& state) {
+  const Array& factor = state.adaptation.metric.factor;  // L of L L^T, with an axis of chains
+  const Shape& shape = factor.shape();
+  std::vector<double> values = to_doubles(factor);
+  std::vector<Matrix> result;
+  if (shape.size() == 1) return result;
+  auto size = static_cast<std::size_t>(shape[1]);
+  auto rows = shape.size() == 2 ? std::size_t{1} : size;
+  for (std::size_t at = 0; at < values.size(); at += rows * size) {
+    MatrixView l = {values.data() + at, rows, size};
+    Matrix metric(rows, size);
+    for (std::size_t i = 0; i < rows; i++) {
+      for (std::size_t j = 0; j < size; j++) {
+        if (rows == 1) {
+          metric(i, j) = l(i, j) * l(i, j);
+        } else {
+          auto a = l.row(i), b = l.row(j);
+          metric(i, j) = std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+        }
+      }
+    }
+    result.push_back(metric);
+  }
+  return result;
 }
 
 KeptWork kept_sampling(const RunPlaces& places, const json& settings) {

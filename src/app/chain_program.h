@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sturnus/inference/chains/sampling.h>
+#include <sturnus/inference/results/matrix_view.h>
 
 #include <cstdint>
 #include <functional>
@@ -24,6 +25,10 @@ struct ChainProgram {
 /// The chains of a posterior that the settings ask for. Throws Error, before anything is compiled,
 /// for settings that make no sense.
 ChainProgram chain_program(const Target& target, const ChainSettings& settings);
+
+/// The inverse mass matrix of each chain as StanCsvRun wants it: one row for a diagonal; none for
+/// the unit metric.
+std::vector<Matrix> inverse_metrics(const ChainState& state);
 
 /// Chains under way.
 struct Sampling {

@@ -1,7 +1,10 @@
 #include "src/app/chain_run.h"
 
 #include <sturnus/inference/chains/chain_draws.h>
+#include <sturnus/inference/chains/kernel_chains.h>
+#include <sturnus/inference/results/diagnostics.h>
 #include <sturnus/inference/results/inference_data.h>
+#include <sturnus/inference/results/metrics.h>
 #include <sturnus/inference/results/stan_csv.h>
 #include <sturnus/runtime/client.h>
 #include <sturnus/runtime/error.h>
@@ -10,13 +13,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 #include <ostream>
 #include <utility>
 
 #include "src/app/chain_program.h"
 #include "src/app/chain_report.h"
 #include "src/app/clock.h"
+#include "src/app/draw_parts.h"
 #include "src/app/plotly_script.h"
 #include "src/app/progress.h"
 #include "src/app/result_parts.h"
@@ -34,8 +37,6 @@ constexpr std::int64_t looks = 10;
 constexpr std::int64_t longest_warmup_chunk = 1000;
 // As many are printed; result.json has all.
 constexpr std::size_t printed_rows = 40;
-// As many are drawn in figures.
-constexpr std::size_t shown_parameters = 8, shown_draws = 1000;
 
 double mean_of(const Matrix& matrix) {
   double total = 0;
@@ -97,94 +98,82 @@ ChainDraws drawn(const Sampling& sampling, const std::string& method) {
 
 // --- What is said of them
 
-// Every so many columns, so that figures stay quick.
-json thinned_rows(const Matrix& matrix) {
-  std::size_t stride = (matrix.cols + shown_draws - 1) / shown_draws;
-  json result = json::array();
-  for (std::size_t i = 0; i < matrix.rows; i++) {
-    json row = json::array();
-    for (std::size_t j = 0; j < matrix.cols; j += stride) row.push_back(matrix(i, j));
-    result.push_back(row);
+// Stan's first row. It is no parameter: nothing is warned of it.
+std::vector<ParameterSummary> with_log_density(const ChainRun& run) {
+  std::vector<ParameterSummary> rows = {summarize("lp__", run.draws.statistics.log_density)};
+  rows.insert(rows.end(), run.rows.begin(), run.rows.end());
+  return rows;
+}
+
+// What the sampler did in each chain; what the method does not know is left out.
+json describe_chains(const SamplerStatistics& said, int max_depth) {
+  json result = {{"acceptance", json::array()}, {"step_size", json::array()}};
+  for (std::size_t chain = 0; chain < said.acceptance.rows; chain++) {
+    auto row = [&](const Matrix& matrix) { return MatrixView(matrix).row(chain); };
+    auto count_at_least = [&](const Matrix& matrix, double least) {
+      auto values = row(matrix);
+      return std::count_if(values.begin(), values.end(), [=](double v) { return v >= least; });
+    };
+    result["acceptance"].push_back(mean_sd(row(said.acceptance)).mean);
+    result["step_size"].push_back(row(said.step_size).back());
+    if (!said.divergent.values.empty()) {
+      result["divergences"].push_back(count_at_least(said.divergent, 1));
+    }
+    if (!said.tree_depth.values.empty()) {
+      result["deepest_trees"].push_back(count_at_least(said.tree_depth, max_depth));
+    }
   }
+  if (!said.energy.values.empty()) result["ebfmi"] = ebfmi(said.energy);
   return result;
-}
-
-// Draws to look at: of some of what is told, by chain.
-json describe_chains(const ChainDraws& draws, const ToldDraws& told) {
-  json names = json::array(), values = json::array();
-  for (std::size_t k = 0; k < std::min(shown_parameters, told.rows.size()); k++) {
-    names.push_back(told.rows[k].name);
-    values.push_back(thinned_rows(told.draws[k]));
-  }
-  return {{"names", names},
-          {"draws", values},
-          {"divergent", thinned_rows(draws.statistics.divergent)},
-          {"stride", (draws.draws + shown_draws - 1) / shown_draws}};
-}
-
-json describe_curve(const MeasuredCurve& curve, const ChainDraws& draws, std::uint64_t seed) {
-  std::size_t outputs = curve.data.outputs;
-  const std::vector<double>& x = curve.plot.x;
-  return {{"x", in_rows(x, 1)},
-          {"truth", in_rows(curve.plot.truth, outputs)},
-          {"outputs", outputs},
-          {"input", curve.input},
-          {"names", curve.outputs},
-          {"bands", describe_bands(x, curves(curve, draws, x), outputs)},
-          {"measured", describe_bands(x, predicted_measurements(curve, draws, x, seed), outputs)}};
 }
 
 json describe(const PosteriorToSample& posterior, const json& settings, const Sampling& sampling,
               double compile_seconds, const ChainRun& run, const ToldDraws& told) {
-  double least = std::numeric_limits<double>::infinity();
-  for (const ParameterSummary& row : run.rows) least = std::min(least, row.ess_bulk);
   const SamplerStatistics& said = run.draws.statistics;
+  int max_depth = settings.value("max_depth", default_max_depth);
+  double least = describe_worst(run.rows).at("ess_bulk");
   json result = {
       {"sturnus", describe_program()},
       {"device", default_device().description().text},
       {"settings", settings},
       {"draws", run.draws.draws},
-      {"summary", describe_summary(run.rows)},
+      {"summary", describe_summary(with_log_density(run))},
       {"divergences", {{"warmup", sampling.warmup_divergences}, {"draws", sampling.divergences}}},
-      {"warnings", warnings(run.rows, said, settings.value("max_depth", 10))},
-      {"chains", describe_chains(run.draws, told)},
+      {"by_chain", describe_chains(said, max_depth)},
+      {"warnings", warnings(run.rows, said, max_depth)},
+      {"chains", describe_shown(run.draws, told)},
       {"timing",
        {{"compile_s", compile_seconds},
         {"warmup_s", sampling.warmup_seconds},
         {"sampling_s", sampling.sampling_seconds},
         {"ess_bulk_per_s", least / sampling.sampling_seconds}}}};
   if (!told.weights.is_null()) result["weights"] = told.weights;
-  if (posterior.curve) {
-    result["data"] = describe_data(posterior.curve->data, posterior.curve->noise_sd);
-    result["predictions"] = describe_curve(*posterior.curve, run.draws, settings.at("seed"));
-  }
+  result.update(describe_predictions(posterior.curve, run.draws, settings.at("seed")));
   return result;
 }
 
 // --- Files
 
 std::vector<fs::path> write_files(const fs::path& folder, const PosteriorToSample& posterior,
-                                  const ChainSettings& settings, const ChainRun& run) {
+                                  const ChainSettings& settings, const ChainState& state,
+                                  const ChainRun& run) {
   std::vector<fs::path> files = {folder / "result.json", folder / "report.html"};
   write_file(files[0], run.result.dump() + "\n");
   write_file(files[1], chain_report_html(run.result, plotly_script()));
   StanCsvRun about = {.model = posterior.name,
+                      .method = settings.method,
                       .warmup = static_cast<std::size_t>(settings.warmup),
                       .target_acceptance = target_acceptance(settings),
-                      .max_tree_depth = static_cast<int>(settings.max_depth),
+                      .max_tree_depth = static_cast<int>(max_depth(settings)),
+                      .leapfrogs = static_cast<int>(leapfrogs(settings)),
+                      .step_size_jitter = hmc_step_jitter,
                       .seed = settings.seed,
-                      .inverse_metric = {},
+                      .inverse_metric = inverse_metrics(state),
                       .warmup_seconds = run.result.at("timing").at("warmup_s"),
                       .sampling_seconds = run.result.at("timing").at("sampling_s")};
   for (const fs::path& file : write_stan_csv(folder, run.draws, about)) files.push_back(file);
   files.push_back(folder / "draws.nc");
-  InferenceData data = inference_data(run.draws);
-  if (posterior.curve) {
-    const MeasuredCurve& curve = *posterior.curve;
-    Matrix predicted = predicted_measurements(curve, run.draws, curve.data.x, settings.seed);
-    add_measurements(data, curve.data, predicted, run.draws.chains);
-  }
-  write_inference_data(files.back(), data);
+  write_inference_data(files.back(), inference_data_of(run.draws, posterior.curve, settings.seed));
   return files;
 }
 
@@ -223,20 +212,22 @@ ChainRun run_chains(const PosteriorToSample& posterior, const ChainSettings& set
   run.result["timing"]["resumed_at"] = resumed_at;
   if (places.folder.empty()) return run;
   try {
-    run.files = write_files(places.folder, posterior, settings, run);
+    run.files = write_files(places.folder, posterior, settings, sampling.state, run);
     if (finished) kept.remove();
   } catch (const Error& error) {
     // The caller can still tell the summary, and --resume what was drawn.
-    log(LogLevel::warning, std::string("the result could not be written: ") + error.what());
+    log(LogLevel::warning, "the result could not be written: " + std::string(error.what()) +
+                               ". Mend that, then add --resume");
   }
   return run;
 }
 
 void print_chains(std::ostream& out, const ChainRun& run) {
-  std::size_t printed = std::min(printed_rows, run.rows.size());
-  out << summary_table(std::span(run.rows).first(printed));
-  if (printed < run.rows.size()) {
-    out << "and " << run.rows.size() - printed << " more, which are in result.json\n";
+  std::vector<ParameterSummary> rows = with_log_density(run);
+  std::size_t printed = std::min(printed_rows, rows.size());
+  out << summary_table(std::span(rows).first(printed));
+  if (printed < rows.size()) {
+    out << "and " << rows.size() - printed << " more, which are in result.json\n";
   }
   std::string weights = weights_text(run.result.value("weights", json()));
   if (!weights.empty()) out << weights << '\n';

@@ -10,6 +10,12 @@ double target_acceptance(const ChainSettings& settings) {
   return settings.target_acceptance.value_or(settings.method == "random_walk" ? 0.234 : 0.8);
 }
 
+std::int64_t max_depth(const ChainSettings& settings) {
+  return settings.max_depth.value_or(default_max_depth);
+}
+
+std::int64_t leapfrogs(const ChainSettings& settings) { return settings.leapfrogs.value_or(16); }
+
 json to_json(const ChainSettings& settings) {
   json result = {{"method", settings.method},
                  {"chains", settings.chains},
@@ -18,8 +24,8 @@ json to_json(const ChainSettings& settings) {
                  {"seed", settings.seed},
                  {"metric", settings.metric},
                  {"target_acceptance", target_acceptance(settings)}};
-  if (settings.method == "nuts") result["max_depth"] = settings.max_depth;
-  if (settings.method == "hmc") result["leapfrogs"] = settings.leapfrogs;
+  if (settings.method == "nuts") result["max_depth"] = max_depth(settings);
+  if (settings.method == "hmc") result["leapfrogs"] = leapfrogs(settings);
   return result;
 }
 

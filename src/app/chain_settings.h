@@ -14,13 +14,17 @@ struct ChainSettings {
   std::uint64_t seed = 0;
   std::string metric = "diagonal";               // or unit, dense
   std::optional<double> target_acceptance = {};  // empty: 0.8, for a random walk 0.234
-  std::int64_t max_depth = 10;                   // of NUTS
-  std::int64_t leapfrogs = 16;                   // of HMC
+  std::optional<std::int64_t> max_depth = {};    // of NUTS alone; empty: 10
+  std::optional<std::int64_t> leapfrogs = {};    // of HMC alone; empty: 16
 };
+
+inline constexpr int default_max_depth = 10;
 
 /// As result.json has them: those that the method has.
 nlohmann::json to_json(const ChainSettings& settings);
 
 double target_acceptance(const ChainSettings& settings);
+std::int64_t max_depth(const ChainSettings& settings);
+std::int64_t leapfrogs(const ChainSettings& settings);
 
 }  // namespace sturnus::app

@@ -108,8 +108,8 @@ struct VariationalRequest {
 };
 
 /// `sturnus vi`: the Gaussian nearest to a posterior. Prints the summary of its draws and writes
-/// result.json and draws.nc; an interrupted fit stays in fit.part. `oscillator_network` is scored
-/// as ensembles are, and has a report.html.
+/// result.json, report.html and draws.nc; an interrupted fit stays in fit.part.
+/// `oscillator_network` is scored as ensembles are, and has their report.
 void fit_problem(std::ostream& out, std::ostream& progress, const VariationalRequest& request);
 
 /// Makes "cpu", "cuda:1", ... the default device, on a client that has at least so many `devices`

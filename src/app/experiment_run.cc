@@ -177,9 +177,15 @@ Predictions predictions_of(const ExperimentData& data,
                            const std::function<Array(const Array& points)>& predict,
                            const Array& lambda, const std::vector<std::int64_t>& members) {
   auto rows_at = [&](const Samples& samples) {
-    return rows_of(predict(points_of(samples, lambda.dtype())), members);
+    return predicted_rows(samples, predict, lambda.dtype(), members);
   };
   return {rows_at(data.test), rows_at(data.plot), rows_of(lambda, members)};
+}
+
+Matrix predicted_rows(const Samples& samples,
+                      const std::function<Array(const Array& points)>& predict, DType dtype,
+                      const std::vector<std::int64_t>& members) {
+  return rows_of(predict(points_of(samples, dtype)), members);
 }
 
 json describe_results(const ExperimentData& data, const Predictions& predictions, bool exact) {
@@ -269,9 +275,11 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   bool complete =
       written([&] {
         write_result();
-        Matrix at_data =
-            rows_of(ensemble.predict(training.state, points_of(data.train, config.ensemble.dtype)),
-                    surviving_members(training.state));
+        auto predict = [&](const Array& points) {
+          return ensemble.predict(training.state, points);
+        };
+        Matrix at_data = predicted_rows(data.train, predict, config.ensemble.dtype,
+                                        surviving_members(training.state));
         write_inference_data(places.folder / "draws.nc",
                              member_draws(data, predictions.lambda, at_data, config.ensemble.seed));
       }) &&

@@ -34,6 +34,11 @@ Predictions predictions_of(const ExperimentData& data,
                            const std::function<Array(const Array& points)>& predict,
                            const Array& lambda, const std::vector<std::int64_t>& members);
 
+/// Its part at the points of `samples`, which have that element type: a row for each.
+Matrix predicted_rows(const Samples& samples,
+                      const std::function<Array(const Array& points)>& predict, DType dtype,
+                      const std::vector<std::int64_t>& members);
+
 /// The entries "metrics", "lambda", "predictions" and "exact" of result.json. `exact`: exact
 /// posteriors are those of the priors in use.
 nlohmann::json describe_results(const ExperimentData& data, const Predictions& predictions,

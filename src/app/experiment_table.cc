@@ -58,7 +58,7 @@ json kept_summary(const json& kept, const RunConfig& config) {
 // The result of a run that is in its folder already, or that is run now.
 json result_of(const RunConfig& config, const fs::path& place, std::ostream& progress) {
   json result;
-  if (fs::exists(place / "result.json")) result = json::parse(read_file(place / "result.json"));
+  if (fs::exists(place / "result.json")) result = read_kept_json(place / "result.json");
   bool there = !result.is_null() && result.value("finished", false) &&
                to_json(config_from_json(result.at("settings"))) == to_json(config);
   return there ? result : run(config, {place, true}, progress);
@@ -195,7 +195,7 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
   fs::path folder = request.out.empty() ? fs::path("results") / ("table-" + name) : request.out;
   fs::path kept_json = request.keep / (name + ".json"), kept_page = request.keep / (name + ".md");
   json kept;
-  if (!request.keep.empty() && fs::exists(kept_json)) kept = json::parse(read_file(kept_json));
+  if (!request.keep.empty() && fs::exists(kept_json)) kept = read_kept_json(kept_json);
 
   std::vector<Cell> cells = cells_of(experiment, request, kept);
   if (cells.empty()) {

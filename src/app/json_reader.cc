@@ -55,6 +55,13 @@ void refuse_unknown(const std::string& path, const std::string& kind, const std:
                    suggestion(name, known));
 }
 
+std::int64_t at_least(const std::string& command, const std::string& what, std::int64_t value,
+                      std::int64_t smallest) {
+  if (value >= smallest) return value;
+  refuse(command, std::to_string(value) + " " + what + ". Give --" + what + " at least " +
+                      std::to_string(smallest));
+}
+
 std::string nearest_name(std::string_view name, std::span<const std::string> known) {
   std::string best;
   std::size_t least = name.size() / 2 + 1;

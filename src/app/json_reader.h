@@ -101,6 +101,10 @@ class JsonReader {
 [[noreturn]] void refuse_unknown(const std::string& path, const std::string& kind,
                                  const std::string& name, const std::vector<std::string>& known);
 
+/// `value`. Throws Error, naming the option --<what> of `command`, when it is smaller.
+std::int64_t at_least(const std::string& command, const std::string& what, std::int64_t value,
+                      std::int64_t smallest);
+
 /// The one of `all` whose member `name_of` is `name`. Throws Error as refuse_unknown does.
 template <class T>
 const T& one_named(const std::string& path, const std::string& kind, const std::string& name,

@@ -73,14 +73,27 @@ void KeptWork::remove() const {
   fs::remove(path_, ignored);
 }
 
+json read_kept_json(const fs::path& file) {
+  json found = json::parse(read_file(file), nullptr, false);
+  if (found.is_object()) return found;
+  throw Error(file.string() + " is damaged or not a result that Sturnus wrote: " +
+              (found.is_discarded() ? "it is no whole JSON" : "it holds no object") +
+              ". Remove it to have it made anew, or choose another --out");
+}
+
 json kept_result(const fs::path& file, const json& settings, const std::function<json()>& work) {
   if (fs::exists(file)) {
-    json found = json::parse(read_file(file));
-    if (found.at("settings") == settings) return found.at("result");
+    json found = read_kept_json(file);
+    if (found.value("settings", json()) == settings && found.contains("result")) {
+      return found["result"];
+    }
   }
   json result = work();
-  if (!file.empty()) {
+  if (file.empty()) return result;
+  try {
     write_file(file, json{{"settings", settings}, {"result", result}}.dump() + "\n");
+  } catch (const Error& error) {
+    log(LogLevel::warning, "the work goes on but could not be kept: " + std::string(error.what()));
   }
   return result;
 }

@@ -43,8 +43,12 @@ class KeptWork {
   nlohmann::json settings_;
 };
 
+/// What a JSON file has that Sturnus wrote. Throws Error, with what to do, when it is damaged.
+nlohmann::json read_kept_json(const std::filesystem::path& file);
+
 /// What a file has, if it is of these settings; what `work` gives otherwise, which is then kept
-/// there, unless the file's name is empty.
+/// there, unless the file's name is empty. What cannot be kept is warned of. Throws Error as
+/// read_kept_json does.
 nlohmann::json kept_result(const std::filesystem::path& file, const nlohmann::json& settings,
                            const std::function<nlohmann::json()>& work);
 

@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   vi->add_option("--seed", vi_request.seed, "For start, steps and draws");
   vi->add_option("--run", vi_request.run, "Which of the published data sets, 0 to 4");
   vi->add_option("--device", vi_request.device, "cpu, cuda:1, ...");
-  vi->add_option("--out", vi_request.out, "Folder for result.json and the draws");
+  vi->add_option("--out", vi_request.out, "Folder for result.json, report.html and the draws");
   vi->add_flag("--resume", vi_request.resume, "Go on with a fit that was interrupted");
   vi->callback([&] { fit_problem(std::cout, std::cerr, vi_request); });
 

@@ -6,6 +6,7 @@
 #include <sturnus/runtime/client.h>
 #include <sturnus/runtime/files.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ostream>
 
@@ -61,10 +62,11 @@ json agreement_of(const json& one, const json& other) {
   json result = {{"errors", -1.0}, {"parameter", ""}};
   for (const auto& [name, row] : one.items()) {
     const json& beside = other.at(name);
-    double difference = row.at("mean").get<double>() - beside.at("mean").get<double>();
+    double difference = number_or_nan(row.at("mean")) - number_or_nan(beside.at("mean"));
     double errors = std::abs(difference) /
-                    std::hypot(row.at("mcse").get<double>(), beside.at("mcse").get<double>());
-    if (errors > result["errors"]) result = {{"errors", errors}, {"parameter", name}};
+                    std::hypot(number_or_nan(row.at("mcse")), number_or_nan(beside.at("mcse")));
+    if (!(errors <= result["errors"])) result = {{"errors", errors}, {"parameter", name}};
+    if (std::isnan(errors)) break;  // nothing is known of how well they agree
   }
   return result;
 }
@@ -85,6 +87,18 @@ void run_posterior(std::ostream& out, std::ostream& progress, const PosteriorReq
     refuse_unknown("posterior", "experiment", request.experiment, {name});
   }
   std::vector<int> runs = request.runs.empty() ? std::vector<int>{0, 1, 2, 3, 4} : request.runs;
+  for (int run : runs) {
+    if (run >= 0 && run < published_runs) continue;
+    refuse("posterior", "run " + std::to_string(run) + " of " + name +
+                            " is asked for, but there are runs 0 to " +
+                            std::to_string(published_runs - 1) + ". Give some of them");
+  }
+  // R-hat and effective sample sizes need 4 draws.
+  at_least("posterior", "draws", request.draws, 4);
+  at_least("posterior", "chain-draws", request.chain_draws, 4);
+  at_least("posterior", "chains", request.chains, 1);
+  at_least("posterior", "walkers", request.walkers, 1);
+  at_least("posterior", "particles", request.particles, std::max(request.chains, request.walkers));
   select_device(request.device);
   fs::path folder = request.out.empty() ? fs::path("results") / ("posterior-" + name) : request.out;
   TemperingSettings tempering = {request.particles, request.walkers, request.draws, request.seed};

@@ -4,7 +4,9 @@
 #include <sturnus/runtime/version.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -24,8 +26,29 @@ json describe_summary(const std::vector<ParameterSummary>& rows) {
                          {"q05", row.q05},           {"q25", row.q25},          {"q50", row.q50},
                          {"q75", row.q75},           {"q95", row.q95},          {"rhat", row.rhat},
                          {"ess_bulk", row.ess_bulk}, {"ess_tail", row.ess_tail}};
+    summary[row.name]["hdi90"] = {row.hdi90.low, row.hdi90.high};
   }
   return summary;
+}
+
+double number_or_nan(const json& value) {
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
+
+json describe_worst(const std::vector<ParameterSummary>& rows) {
+  return describe_worst(describe_summary(rows));
+}
+
+json describe_worst(const json& summary) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  double rhat = -infinity, ess = infinity;
+  for (const json& row : summary) {
+    double one_rhat = number_or_nan(row.at("rhat"));
+    double one_ess = number_or_nan(row.at("ess_bulk"));
+    if (!std::isnan(rhat) && !(one_rhat <= rhat)) rhat = one_rhat;
+    if (!std::isnan(ess) && !(one_ess >= ess)) ess = one_ess;
+  }
+  return {{"rhat", rhat}, {"ess_bulk", ess}};
 }
 
 json in_rows(const std::vector<double>& values, std::size_t width) {

@@ -13,8 +13,17 @@ namespace sturnus::app {
 /// Version and commit of this program.
 nlohmann::json describe_program();
 
-/// By parameter: mean, mcse, sd, q05 to q95, rhat, ess_bulk, ess_tail.
+/// By parameter: mean, mcse, sd, q05 to q95, hdi90, rhat, ess_bulk, ess_tail.
 nlohmann::json describe_summary(const std::vector<ParameterSummary>& rows);
+
+/// A number of a result, NaN where it was written as null.
+double number_or_nan(const nlohmann::json& value);
+
+/// The largest R-hat and the least bulk ESS, the entries "rhat" and "ess_bulk": NaN if one of the
+/// parameters has none, for then nothing is known of how well the chains mixed.
+nlohmann::json describe_worst(const std::vector<ParameterSummary>& rows);
+/// The same of what describe_summary made.
+nlohmann::json describe_worst(const nlohmann::json& summary);
 
 /// Rows of `width` numbers.
 nlohmann::json in_rows(const std::vector<double>& values, std::size_t width);

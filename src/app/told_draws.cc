@@ -66,7 +66,8 @@ ToldDraws told_draws(const ChainDraws& draws, std::size_t weights,
 std::string weights_text(const json& weights) {
   if (weights.is_null()) return "";
   std::string text = "and " + weights.at("count").dump() + " weights of a network";
-  if (weights.at("rhat").is_null()) return text + ", none of which moved";
+  if (!weights.contains("rhat")) return text;  // no chains
+  if (weights["rhat"].is_null()) return text + ", none of which moved";
   return text + formatted(", whose largest R-hat is %.3f", weights.at("rhat").get<double>()) +
          " (" + weights.at("rhat_of").get<std::string>() + ") and least bulk ESS " +
          formatted("%.0f", weights.at("ess_bulk").get<double>());

@@ -25,7 +25,8 @@ struct ToldDraws {
 ToldDraws told_draws(const ChainDraws& draws, std::size_t weights,
                      const std::optional<MeasuredCurve>& curve);
 
-/// "and 321 weights of a network, whose largest R-hat is ..."; empty where there are none.
+/// "and 321 weights of a network, whose largest R-hat is ..."; only their count where there is no
+/// R-hat, empty where there are none.
 std::string weights_text(const nlohmann::json& weights);
 
 }  // namespace sturnus::app

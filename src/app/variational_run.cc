@@ -2,6 +2,8 @@
 
 #include <sturnus/inference/results/checkpoint.h>
 #include <sturnus/inference/results/metrics.h>
+#include <sturnus/runtime/error.h>
+#include <sturnus/runtime/log.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +11,6 @@
 #include <ostream>
 
 #include "src/app/clock.h"
-#include "src/app/json_reader.h"
 #include "src/app/progress.h"
 #include "src/app/table.h"
 
@@ -58,6 +59,24 @@ KeptWork kept_fit(const RunPlaces& places, const json& settings) {
   return {places, "vi", "fit", settings};
 }
 
+void keep(const KeptWork& kept, const Fitted& fitted) {
+  kept.save(to_json(fitted.log), tree_leaves(fitted.state));
+}
+
+void write_results(std::ostream& out, const KeptWork& kept, const Fitted& fitted,
+                   const std::vector<ResultFile>& files) {
+  try {
+    for (const ResultFile& file : files) file.write(file.path);
+  } catch (const Error& error) {
+    keep(kept, fitted);
+    log(LogLevel::warning, "the result could not be written: " + std::string(error.what()) +
+                               ". Mend that, then add --resume");
+    return;
+  }
+  if (fitted.finished) kept.remove();
+  for (const ResultFile& file : files) out << file.path.string() << '\n';
+}
+
 Fitted run_fit(const VariationalFit& fit, const std::string& title, std::int64_t iterations,
                const KeptWork& kept, std::ostream& progress) {
   Fitted fitted;
@@ -75,7 +94,7 @@ Fitted run_fit(const VariationalFit& fit, const std::string& title, std::int64_t
   InterruptGuard guard;
   auto last_save = Clock::now();
   auto save = [&] {
-    kept.save(to_json(fitted.log), tree_leaves(fitted.state));
+    keep(kept, fitted);
     last_save = Clock::now();
   };
   advance_in_chunks(fit, fitted.state, fitted.log, iterations, 0, [&](const VariationalLog& log) {
@@ -115,12 +134,6 @@ void print_end(std::ostream& out, const Fitted& fitted, const std::vector<std::s
 std::filesystem::path folder_of(const VariationalRequest& request) {
   return request.out.empty() ? std::filesystem::path("results") / ("vi-" + request.problem)
                              : request.out;
-}
-
-std::int64_t at_least(const std::string& what, std::int64_t value, std::int64_t smallest) {
-  if (value >= smallest) return value;
-  refuse("vi", std::to_string(value) + " " + what + ". Give --" + what + " at least " +
-                   std::to_string(smallest));
 }
 
 std::vector<std::string> warnings(const VariationalLog& log) {

@@ -4,6 +4,7 @@
 #include <sturnus/inference/variational/variational.h>
 
 #include <filesystem>
+#include <functional>
 #include <iosfwd>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -31,6 +32,18 @@ KeptWork kept_fit(const RunPlaces& places, const nlohmann::json& settings);
 Fitted run_fit(const VariationalFit& fit, const std::string& title, std::int64_t iterations,
                const KeptWork& kept, std::ostream& progress);
 
+/// What --resume goes on with, also after the last iteration.
+void keep(const KeptWork& kept, const Fitted& fitted);
+
+struct ResultFile {
+  std::filesystem::path path;
+  std::function<void(const std::filesystem::path&)> write;
+};
+/// Writes the files one after another and tells their names; a finished fit is then no longer kept.
+/// What cannot be written is warned of, and the fit kept.
+void write_results(std::ostream& out, const KeptWork& kept, const Fitted& fitted,
+                   const std::vector<ResultFile>& files);
+
 /// The entries "finished", "history" and "timing" of result.json.
 nlohmann::json describe(const Fitted& fitted);
 
@@ -43,7 +56,5 @@ void print_end(std::ostream& out, const Fitted& fitted, const std::vector<std::s
 
 /// Where the files of a request go.
 std::filesystem::path folder_of(const VariationalRequest& request);
-/// `value`. Throws Error, naming the option --<what>, when it is smaller.
-std::int64_t at_least(const std::string& what, std::int64_t value, std::int64_t smallest);
 
 }  // namespace sturnus::app

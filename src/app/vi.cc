@@ -1,7 +1,6 @@
 #include <sturnus/functional/doubles.h>
 #include <sturnus/inference/chains/chain_draws.h>
 #include <sturnus/inference/posteriors/posteriors.h>
-#include <sturnus/inference/results/inference_data.h>
 #include <sturnus/inference/results/summary.h>
 #include <sturnus/inference/variational/variational.h>
 #include <sturnus/runtime/client.h>
@@ -12,13 +11,16 @@
 #include <utility>
 
 #include "src/app/commands.h"
-#include "src/app/experiment_run.h"
+#include "src/app/draw_parts.h"
 #include "src/app/json_reader.h"
+#include "src/app/plotly_script.h"
+#include "src/app/result_parts.h"
 #include "src/app/sampled_problems.h"
 #include "src/app/table.h"
 #include "src/app/told_draws.h"
 #include "src/app/variational_run.h"
 #include "src/app/vi_network.h"
+#include "src/app/vi_report.h"
 
 namespace sturnus::app {
 namespace {
@@ -60,8 +62,8 @@ void fit_problem(std::ostream& out, std::ostream& progress, const VariationalReq
                      " alone, but the problem is " + problem.name + ". Leave --divergence out");
   }
   GaussianFamily family = family_of(request);
-  std::int64_t iterations = at_least("iterations", request.iterations.value_or(10000), 1);
-  std::int64_t draws = at_least("draws", request.draws.value_or(4000), 4);
+  std::int64_t iterations = at_least("vi", "iterations", request.iterations.value_or(10000), 1);
+  std::int64_t draws = at_least("vi", "draws", request.draws.value_or(4000), 4);
   select_device(request.device);
   Target target = problem.target(request.run.value_or(0));
   Gaussian start = start_at_mode(target, promising_starts(target, climbers, request.seed));
@@ -106,16 +108,23 @@ void fit_problem(std::ostream& out, std::ostream& progress, const VariationalReq
                  {"summary", describe_summary(told.rows)},
                  {"elbo", elbo},
                  {"weight_efficiency", efficiency},
-                 {"warnings", warned}};
+                 {"warnings", warned},
+                 {"chains", describe_shown(chain, told)}};
+  if (problem.weights > 0) result["weights"] = {{"count", problem.weights}};
+  result.update(describe_predictions(curve, chain, request.seed));
   result.update(describe(fitted));
 
   print_summary(out, told.rows);
-  if (problem.weights > 0) out << "and " << problem.weights << " weights of a network\n";
+  if (problem.weights > 0) out << weights_text(result.at("weights")) << '\n';
   print_end(out, fitted, warned);
-  write_file(folder / "result.json", result.dump() + "\n");
-  write_inference_data(folder / "draws.nc", inference_data(chain));
-  if (fitted.finished) kept.remove();
-  out << (folder / "result.json").string() << '\n' << (folder / "draws.nc").string() << '\n';
+  write_results(
+      out, kept, fitted,
+      {{folder / "result.json", [&](auto& path) { write_file(path, result.dump() + "\n"); }},
+       {folder / "report.html",
+        [&](auto& path) { write_file(path, variational_report_html(result, plotly_script())); }},
+       {folder / "draws.nc", [&](auto& path) {
+          write_inference_data(path, inference_data_of(chain, curve, request.seed));
+        }}});
 }
 
 }  // namespace sturnus::app

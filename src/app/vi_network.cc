@@ -1,7 +1,6 @@
 #include "src/app/vi_network.h"
 
 #include <sturnus/inference/ensembles/published.h>
-#include <sturnus/inference/results/inference_data.h>
 #include <sturnus/inference/results/summary.h>
 #include <sturnus/inference/variational/network_variational.h>
 #include <sturnus/runtime/error.h>
@@ -12,6 +11,7 @@
 
 #include "src/app/experiment_run.h"
 #include "src/app/json_reader.h"
+#include "src/app/member_draws.h"
 #include "src/app/plotly_script.h"
 #include "src/app/report.h"
 #include "src/app/variational_run.h"
@@ -51,8 +51,8 @@ void fit_network(std::ostream& out, std::ostream& progress, const VariationalReq
   NetworkVariationalOptions options = published_network_variational();
   options.published_slip = has_slip(request);
   options.fit.seed = request.seed;
-  std::int64_t iterations = at_least("iterations", request.iterations.value_or(20000), 1);
-  std::int64_t draws = at_least("draws", request.draws.value_or(100), 4);
+  std::int64_t iterations = at_least("vi", "iterations", request.iterations.value_or(20000), 1);
+  std::int64_t draws = at_least("vi", "draws", request.draws.value_or(100), 4);
   select_device(request.device);
   ExperimentData data = published_data(Experiment::oscillator, request.run.value_or(published_run));
   NetworkVariational network(problem_of(data), options);
@@ -87,13 +87,16 @@ void fit_network(std::ostream& out, std::ostream& progress, const VariationalReq
 
   print_scores(out, result);
   print_end(out, fitted, warned);
-  write_file(folder / "result.json", result.dump() + "\n");
-  write_inference_data(folder / "draws.nc", inference_data(chain));
-  write_file(folder / "report.html", report_html(result, plotly_script()));
-  if (fitted.finished) kept.remove();
-  for (const char* file : {"result.json", "draws.nc", "report.html"}) {
-    out << (folder / file).string() << '\n';
-  }
+  write_results(
+      out, kept, fitted,
+      {{folder / "result.json", [&](auto& path) { write_file(path, result.dump() + "\n"); }},
+       {folder / "draws.nc",
+        [&](auto& path) {
+          Matrix at_data = predicted_rows(data.train, predict, drawn.lambda.dtype(), all);
+          write_inference_data(path, member_draws(data, predictions.lambda, at_data, request.seed));
+        }},
+       {folder / "report.html",
+        [&](auto& path) { write_file(path, report_html(result, plotly_script())); }}});
 }
 
 }  // namespace sturnus::app

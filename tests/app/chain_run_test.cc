@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <spawn.h>
+#include <sturnus/functional/doubles.h>
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>
 #include <sturnus/runtime/log.h>
@@ -194,6 +195,24 @@ TEST(ChainRun, AFullDiskIsAWarning) {
   request.resume = true;
   sample();
   EXPECT_EQ(draws_in(request.out), expected);
+}
+
+// By their factors: L L^T.
+TEST(ChainRun, InverseMassMatricesAreThoseOfTheChains) {
+  ChainState state;
+  auto metrics_of = [&](const std::vector<double>& values, const Shape& shape) {
+    state.adaptation.metric.factor = array(values, shape, DType::f64);
+    return inverse_metrics(state);
+  };
+  EXPECT_TRUE(metrics_of({1, 1}, {2}).empty());
+  std::vector<Matrix> diagonal = metrics_of({1, 2, 3, 4, 5, 6}, {2, 3});
+  ASSERT_EQ(diagonal.size(), 2u);
+  EXPECT_EQ(diagonal[1].rows, 1u);
+  EXPECT_EQ(diagonal[1].values, (std::vector<double>{16, 25, 36}));
+  std::vector<Matrix> dense = metrics_of({1, 0, 0, 1, 2, 0, 1, 3}, {2, 2, 2});
+  ASSERT_EQ(dense.size(), 2u);
+  EXPECT_EQ(dense[1].rows, 2u);
+  EXPECT_EQ(dense[1].values, (std::vector<double>{4, 2, 2, 10}));
 }
 
 // --- Killed

@@ -49,6 +49,16 @@ TEST(Sample, WritesWhatIsPromised) {
     EXPECT_LT(row.at("q05").get<double>(), row.at("q50").get<double>());
   }
   EXPECT_NEAR(result.at("summary").at("lambda").at("mean").get<double>(), 0.3, 0.1);
+  const json& interval = result.at("summary").at("lambda").at("hdi90");
+  EXPECT_LT(interval.at(0), interval.at(1));
+  EXPECT_TRUE(result.at("summary").at("lp__").at("mean").is_number());
+  for (const char* of_chains :
+       {"acceptance", "step_size", "divergences", "deepest_trees", "ebfmi"}) {
+    EXPECT_EQ(result.at("by_chain").at(of_chains).size(), 2u) << of_chains;
+  }
+  EXPECT_EQ(result["by_chain"]["divergences"][0].get<int>() +
+                result["by_chain"]["divergences"][1].get<int>(),
+            result.at("divergences").at("draws"));
   for (const char* name : {"compile_s", "warmup_s", "sampling_s", "ess_bulk_per_s"}) {
     EXPECT_GT(result.at("timing").at(name).get<double>(), 0) << name;
   }
@@ -73,6 +83,7 @@ TEST(Sample, WritesWhatIsPromised) {
   EXPECT_NE(progress.str().find("draws  210/210"), std::string::npos) << progress.str();
   EXPECT_NE(progress.str().find("acceptance 0."), std::string::npos) << progress.str();
   EXPECT_NE(out.str().find("ess_bulk"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("\nlp__ "), std::string::npos) << out.str();
   EXPECT_NE(out.str().find("\nlambda "), std::string::npos) << out.str();
   EXPECT_NE(out.str().find("Warning: "), std::string::npos) << out.str();  // few draws
   EXPECT_NE(out.str().find((folder / "draws.nc").string()), std::string::npos);
@@ -94,8 +105,8 @@ TEST(Sample, TellsTheFunctionOfANetworkRatherThanItsWeights) {
   json result = json::parse(read_file(request.out / "result.json"));
   std::vector<std::string> names;
   for (const auto& [name, row] : result.at("summary").items()) names.push_back(name);
-  EXPECT_EQ(names, (std::vector<std::string>{"lambda", "u(-0.35)", "u(-0.7)", "u(0)", "u(0.35)",
-                                             "u(0.7)"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"lambda", "lp__", "u(-0.35)", "u(-0.7)", "u(0)",
+                                             "u(0.35)", "u(0.7)"}));
   EXPECT_EQ(result.at("chains").at("names").at(0), "lambda");
   EXPECT_EQ(result.at("predictions").at("bands").at(0).at("q95").size(), 141u);
   EXPECT_EQ(result.at("weights").at("count"), 50 + 50 + 2500 + 50 + 50 + 1);
@@ -105,6 +116,33 @@ TEST(Sample, TellsTheFunctionOfANetworkRatherThanItsWeights) {
             std::string::npos);
   std::string header = read_file(request.out / "poisson_bpinn_1.csv");
   EXPECT_NE(header.find("layers_1_w.50.50"), std::string::npos);  // files of draws have them all
+}
+
+TEST(Sample, EightSchoolsArePredicted) {
+  std::ostringstream out, progress;
+  SampleRequest request;
+  request.problem = "eight_schools";
+  request.chains = 2;
+  request.warmup = 100;
+  request.draws = 50;
+  request.metric = "dense";
+  request.out = fs::path(testing::TempDir()) / "schools";
+  fs::remove_all(request.out);
+  sample_problem(out, progress, request);
+  json result = json::parse(read_file(request.out / "result.json"));
+  EXPECT_EQ(result.at("data").at("y").at(0).at(0), 28);
+  const json& predictions = result.at("predictions");
+  EXPECT_FALSE(predictions.at("continuous").get<bool>());
+  const json &effects = predictions.at("bands").at(0), &measured = predictions.at("measured").at(0);
+  for (std::size_t i = 0; i < 8; i++) {
+    EXPECT_EQ(effects.at("x").at(i), i + 1);
+    EXPECT_LT(measured.at("q05").at(i), effects.at("q05").at(i));
+    EXPECT_GT(measured.at("q95").at(i), effects.at("q95").at(i));
+  }
+  EXPECT_EQ(predictions.at("names"), json({"effect"}));
+  std::string csv = read_file(request.out / "eight_schools_2.csv");
+  EXPECT_NE(csv.find("#         metric = dense_e\n"), std::string::npos) << csv.substr(0, 800);
+  EXPECT_NE(csv.find("# Elements of inverse mass matrix:\n"), std::string::npos);
 }
 
 TEST(Sample, SaysWhatIsWrongBeforeItBegins) {
@@ -137,6 +175,17 @@ TEST(Sample, SaysWhatIsWrongBeforeItBegins) {
               r.run = 1;
             }),
             "sample: hare_lynx has one data set, but run 1 is asked for. Leave --run out");
+  EXPECT_EQ(message([](SampleRequest& r) { r.leapfrogs = 20; }),
+            "sample: --leapfrogs 20 is for the method hmc, but the method is nuts. Leave "
+            "--leapfrogs out, or give --method hmc");
+  for (const char* method : {"hmc", "random_walk"}) {
+    EXPECT_EQ(message([&](SampleRequest& r) {
+                r.max_depth = 8;
+                r.method = method;
+              }),
+              "sample: --max-depth 8 is for the method nuts, but the method is " +
+                  std::string(method) + ". Leave --max-depth out, or give --method nuts");
+  }
   EXPECT_NE(message([](SampleRequest& r) { r.target_acceptance = 1.5; }).find("1.5"),
             std::string::npos);
 }

@@ -2,6 +2,7 @@
 #include <sturnus/inference/problems/experiment_data.h>
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>
+#include <sturnus/runtime/log.h>
 
 #include <filesystem>
 #include <functional>
@@ -71,6 +72,11 @@ TEST(Vi, WritesWhatIsPromised) {
   EXPECT_EQ(result.at("settings").at("family"), "full_rank");
   EXPECT_TRUE(result.at("finished").get<bool>());
   EXPECT_EQ(read_file(request.out / "draws.nc").substr(1, 3), "HDF");
+  EXPECT_EQ(result.at("chains").at("names"), json({"f0", "omega", "zeta"}));
+  EXPECT_EQ(result.at("predictions").at("bands").at(0).at("q50").size(), 200u);
+  std::string report = read_file(request.out / "report.html");
+  EXPECT_NE(report.find("<h1>Damped oscillator</h1>"), std::string::npos);
+  EXPECT_NE(report.find("full rank Gaussian"), std::string::npos);
   EXPECT_FALSE(fs::exists(request.out / "fit.part"));
   EXPECT_NE(progress.str().find("5000/5000"), std::string::npos) << progress.str();
   EXPECT_NE(progress.str().find("elbo "), std::string::npos) << progress.str();
@@ -116,6 +122,33 @@ TEST(Vi, GoesOnWhereItWasInterrupted) {
   EXPECT_EQ(two.at("timing").at("resumed_at"), 5);
   EXPECT_TRUE(two.at("finished").get<bool>());
   EXPECT_EQ(read_file(whole.out / "draws.nc"), read_file(request.out / "draws.nc"));
+  EXPECT_FALSE(fs::exists(request.out / "fit.part"));
+}
+
+TEST(Vi, AFullDiskIsAWarningAndLosesNothing) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
+  VariationalRequest request = request_for("exponential", "full_fit");
+  request.iterations = 200;
+  request.draws = 50;
+  fs::remove_all(request.out);
+  fs::create_directories(request.out);
+  fs::create_symlink("/dev/full", request.out / "draws.nc.part");
+  std::string warning;
+  set_log_sink([&](LogLevel, std::string_view text) { warning += text; });
+  std::string out = output_of(request);
+  set_log_sink({});
+  EXPECT_NE(warning.find("the result could not be written: "), std::string::npos) << warning;
+  EXPECT_NE(warning.find("No space left on device. Mend that, then add --resume"),
+            std::string::npos)
+      << warning;
+  EXPECT_NE(out.find("\nlambda "), std::string::npos) << out;
+  EXPECT_TRUE(fs::exists(request.out / "fit.part"));
+
+  fs::remove(request.out / "draws.nc.part");
+  request.resume = true;
+  EXPECT_EQ(output_of(request).substr(0, 100), out.substr(0, 100));
+  EXPECT_EQ(result_of(request).at("timing").at("resumed_at"), 200);
+  EXPECT_TRUE(fs::exists(request.out / "draws.nc"));
   EXPECT_FALSE(fs::exists(request.out / "fit.part"));
 }
 
