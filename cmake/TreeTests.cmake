@@ -14,6 +14,11 @@ _tree_test(tests/functional/sentences_test
   tests/functional/sentences_test.py "${PROJECT_BINARY_DIR}")
 _tree_test(tests/app/launcher_test tests/app/launcher_test.sh)
 set_tests_properties(tests/app/launcher_test PROPERTIES RUN_SERIAL ON) # it measures time
+if(STURNUS_BUILD_APP AND NOT STURNUS_SANITIZE)
+  _tree_test(tests/app/readers_test
+    tests/app/readers_test.py "$<TARGET_FILE:sturnus_app_sturnus>")
+  set_tests_properties(tests/app/readers_test PROPERTIES SKIP_RETURN_CODE 77)
+endif()
 
 # What users do: install, then build against the installed Sturnus or against the source tree.
 if(STURNUS_INSTALL AND NOT STURNUS_SANITIZE)
