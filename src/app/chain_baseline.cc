@@ -110,9 +110,10 @@ void check_baseline(const RunConfig& config, const std::string& method) {
   std::string experiment(name_of(config.experiment));
   if (method == "tempering") check_tempering("run", config.experiment);
   if (config.experiment == Experiment::advection) {
-    throw Error("run: the posterior of " + experiment +
-                " has a function among its unknowns, which chains of few numbers cannot draw. "
-                "Leave --against out");
+    throw Error("run: " + experiment +
+                " is a function of time and place, and chains are compared along curves of time. "
+                "Leave --against out, or draw its posterior with sturnus sample " +
+                experiment);
   }
   if (!config.priors.empty()) {
     throw Error("run: chains of " + experiment +

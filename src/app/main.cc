@@ -63,8 +63,8 @@ int main(int argc, char** argv) {
   SampleRequest sample_request;
   sample
       ->add_option("problem", sample_request.problem,
-                   "exponential, oscillator, free_phase_oscillator, lotka_volterra, eight_schools, "
-                   "hare_lynx, oscillator_bpinn or poisson_bpinn")
+                   "exponential, oscillator, free_phase_oscillator, advection, lotka_volterra, "
+                   "eight_schools, hare_lynx, oscillator_bpinn or poisson_bpinn")
       ->required();
   sample->add_option("--method", sample_request.method, "nuts (default), hmc or random_walk");
   sample->add_option("--chains", sample_request.chains, "Markov chains (default: 4)");

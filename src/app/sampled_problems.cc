@@ -1,6 +1,7 @@
 #include "src/app/sampled_problems.h"
 
 #include <sturnus/inference/ensembles/published.h>
+#include <sturnus/inference/posteriors/advection_posterior.h>
 #include <sturnus/inference/posteriors/bayesian_pinn.h>
 #include <sturnus/inference/posteriors/posteriors.h>
 
@@ -15,6 +16,14 @@ SampledProblem published(const std::string& name, Experiment experiment, bool fr
   };
   return {name, [=](int run) { return posterior(run).target; }, true,
           [=](int run) { return posterior(run).curve; }};
+}
+
+// A function of time and place: there is no curve to draw.
+SampledProblem advection() {
+  return {"advection", [](int run) {
+            ExperimentData data = published_data(Experiment::advection, run);
+            return advection_posterior(data.train, data.noise_sd);
+          }};
 }
 
 // Weights of order 1 make waves of about so many units of time.
@@ -73,6 +82,7 @@ const std::vector<SampledProblem>& sampled_problems() {
       published("exponential", Experiment::exponential),
       published("oscillator", Experiment::oscillator),
       published("free_phase_oscillator", Experiment::oscillator, true),
+      advection(),
       published("lotka_volterra", Experiment::lotka_volterra),
       {"eight_schools", [](int) { return eight_schools(); }, false,
        [](int) { return eight_schools_curve(); }},

@@ -89,6 +89,24 @@ TEST(Sample, WritesWhatIsPromised) {
   EXPECT_NE(out.str().find((folder / "draws.nc").string()), std::string::npos);
 }
 
+TEST(Sample, FindsTheWindThatCarriesTheWave) {
+  std::ostringstream out, progress;
+  SampleRequest request;
+  request.problem = "advection";
+  request.chains = 2;
+  request.warmup = 150;
+  request.draws = 60;
+  request.out = fs::path(testing::TempDir()) / "wind";
+  fs::remove_all(request.out);
+  sample_problem(out, progress, request);
+  json result = json::parse(read_file(request.out / "result.json"));
+  EXPECT_EQ(result.at("summary").size(), 10u);
+  EXPECT_NEAR(result.at("summary").at("beta").at("mean").get<double>(), 0.1976, 0.002);
+  EXPECT_FALSE(result.contains("predictions"));
+  EXPECT_NE(read_file(request.out / "report.html").find("<h1>Advection</h1>"), std::string::npos);
+  EXPECT_NE(read_file(request.out / "advection_1.csv").find("cosine.4"), std::string::npos);
+}
+
 // What is asked for is short: it tells what is written, not what is true.
 TEST(Sample, TellsTheFunctionOfANetworkRatherThanItsWeights) {
   std::ostringstream out, progress;
@@ -157,9 +175,8 @@ TEST(Sample, SaysWhatIsWrongBeforeItBegins) {
   };
   EXPECT_EQ(message([](SampleRequest& r) { r.problem = "eight_school"; }),
             "sample: there is no problem \"eight_school\"; there are exponential, oscillator, "
-            "free_phase_oscillator, lotka_volterra, eight_schools, hare_lynx, oscillator_bpinn, "
-            "poisson_bpinn. Did you mean "
-            "\"eight_schools\"?");
+            "free_phase_oscillator, advection, lotka_volterra, eight_schools, hare_lynx, "
+            "oscillator_bpinn, poisson_bpinn. Did you mean \"eight_schools\"?");
   EXPECT_EQ(message([](SampleRequest& r) { r.metric = "dens"; }),
             "sample: there is no metric \"dens\"; there are unit, diagonal, dense. Did you mean "
             "\"dense\"?");

@@ -113,9 +113,10 @@ CurvePosterior curve_posterior(const ExperimentData& data, bool free_phase) {
     case Experiment::advection:
       break;
   }
-  throw Error("curve_posterior: the posterior of " + std::string(name_of(data.experiment)) +
-              " is not known as a density of few parameters. Take exponential, oscillator or "
-              "lotka_volterra");
+  throw Error(
+      "curve_posterior: the posterior of " + std::string(name_of(data.experiment)) +
+      " has no curve of time alone. Take advection_posterior, or exponential, oscillator or "
+      "lotka_volterra here");
 }
 
 MeasuredCurve hare_lynx_curve() {

@@ -41,7 +41,7 @@ struct CurvePosterior {
 };
 
 /// The posterior of an experiment's data; `free_phase` is for the oscillator alone. Throws Error
-/// for advection, whose initial state is a function of its own.
+/// for advection, a function of time and place: its posterior is in advection_posterior.h.
 CurvePosterior curve_posterior(const ExperimentData& data, bool free_phase = false);
 
 /// The curve of hares and lynxes.
