@@ -5,6 +5,8 @@
 
 Recorded with arviz 0.23.4 and posterior 1.4.0. Draws are whole numbers over 1024, so that they are the same
 numbers everywhere.
+
+Where draws are all equal or one is not finite, posterior is not run: it documents NA for all of these numbers.
 """
 import json
 import subprocess
@@ -61,6 +63,17 @@ def cases():
     yield "fair coin", np.array([[0, 1, 1, 0, 1, 0, 0, 1], [1, 0, 0, 0, 1, 1, 1, 0]])
     yield "heavy tails", random.standard_cauchy(size=(4, 80))
     yield "large offset", 1e6 + autoregressive(random, 2, 100, 0.4)
+    yield "constant", np.full((4, 50), 0.1)
+    yield "constant, odd", np.full((1, 31), -7)
+    for name, value in (("not a number", np.nan), ("infinite", np.inf)):
+        x = autoregressive(random, 2, 40, 0.3)
+        x[1, 7] = value
+        yield name, x
+    yield "all not numbers", np.full((2, 40), np.nan)
+
+
+def is_documented_as_unknown(x):
+    return not np.isfinite(x).all() or np.ptp(x) == 0
 
 
 def ess_or_nan(x, relative=False, ess=az._ess):
@@ -82,6 +95,11 @@ def from_arviz(x):
 
 
 def from_posterior(chains):
+    known = from_r([x for x in chains if not is_documented_as_unknown(x)])
+    return [[np.nan] * 13 if is_documented_as_unknown(x) else known.pop(0) for x in chains]
+
+
+def from_r(chains):
     with tempfile.TemporaryDirectory() as folder:
         files = [f"{folder}/{i}.csv" for i in range(len(chains))]
         for file, x in zip(files, chains):
@@ -116,7 +134,7 @@ inline constexpr double inf = std::numeric_limits<double>::infinity();
 struct RecordedChains {
   const char* name;
   std::size_t chains;
-  std::vector<int> draws;  // times 1024, one chain after the other
+  std::vector<double> draws;  // times 1024, one chain after the other
   // rhat; ess_bulk, _tail, _mean, _sd, _median, _quantile(0.1), (0.3); mcse_mean, _sd,
   // _quantile(0.5), (0.1), (0.3)
   std::vector<double> arviz;  // but NaN where ESS is that of equal values
@@ -130,7 +148,7 @@ struct RecordedChains {
 // clang-format off
 inline const std::vector<RecordedChains> recorded_chains = {""")
     for name, x, posterior in zip(names, draws, from_posterior([x / UNIT for x in draws])):
-        whole = ", ".join(str(int(v)) for v in x.ravel())
+        whole = ", ".join(str(int(v)) if np.isfinite(v) else number(v) for v in x.ravel())
         x = x / UNIT
         with np.errstate(all="ignore"):
             bfmi = az._bfmi(x)
