@@ -11,8 +11,20 @@
 #include <sturnus/ops/triangular.h>
 #include <sturnus/runtime/error.h>
 
+#include <limits>
+
 namespace sturnus {
 namespace {
+
+// The median of every column over the rows that count.
+Array median_over(const Array& counts, const Array& x) {
+  Array total = sum(convert(counts, DType::i32));
+  Array ranked = where(expand_dims(counts, 1), x, std::numeric_limits<double>::infinity());
+  auto of_rank = [&](const Array& rank) {
+    return order_statistic(ranked, broadcast_to(rank, {x.shape()[1]}), 0);
+  };
+  return 0.5 * of_rank(floor_divide(total - 1, 2)) + 0.5 * of_rank(floor_divide(total, 2));
+}
 
 // Which members lie within 8 median deviations from the median (5.4 standard deviations of a
 // Gaussian) in every dimension. One that got lost must neither widen the covariance nor be driven
@@ -20,8 +32,8 @@ namespace {
 Array near_the_others(const Array& members) {
   Array finite = all(is_finite(members), 1);
   Array x = where(expand_dims(finite, 1), members, 0.0);
-  Array distance = abs(x - median(x, 0));
-  return finite & all(distance <= 8.0 * median(distance, 0) + 1e-7, 1);
+  Array distance = abs(x - median_over(finite, x));
+  return finite & all(distance <= 8.0 * median_over(finite, distance) + 1e-7, 1);
 }
 
 }  // namespace
@@ -35,9 +47,10 @@ Array log_correlated_density(const Array& members, const Array& others) {
   }
   Array there = stop_gradient(others.empty() ? members : others);
   Array counts = near_the_others(there);
-  Array total = sum(convert(counts, members.dtype()));
-  Array mean = sum(where(expand_dims(counts, 1), there, 0.0), 0) / total;
+  Array counted = sum(convert(counts, members.dtype()));
+  Array mean = sum(where(expand_dims(counts, 1), there, 0.0), 0) / maximum(counted, 1.0);
   Array centred = where(expand_dims(counts, 1), there - mean, 0.0);
+  Array total = maximum(counted, 2.0);  // one alone lies at the mean, whatever the width
   Array covariance = matmul(transpose(centred), centred) / (total - 1.0);
   // Members that agree in some direction still have a (tiny) width there.
   constexpr double least = 1e-5;

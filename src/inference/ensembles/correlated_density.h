@@ -12,9 +12,15 @@ namespace sturnus {
 /// (M. West, 1993), so that for a Gaussian target members come to rest with its covariance.
 ///
 /// The derivative is that by x_i with all else fixed. Members with values that are not finite, or
-/// far from all others, neither repel nor are repelled, and get the density at the mean. `others`
-/// are where the x_j are, if not at `members`. Throws ShapeError unless there are at least d + 2
-/// members.
+/// far from all others (8 median deviations from the median of those that are finite), neither
+/// repel nor are repelled, and get the density at the mean, however many they are; one that is left
+/// alone is not repelled. `others` are where the x_j are, if not at `members`.
+///
+/// Takes memory for an array of [d, n, n], unlike the other densities, which come in blocks: it is
+/// made for the few numbers that say all of a solution, which few members fill, and these need no
+/// blocks. For thousands of members take another density.
+///
+/// Throws ShapeError unless there are at least d + 2 members.
 Array log_correlated_density(const Array& members, const Array& others = {});
 
 }  // namespace sturnus

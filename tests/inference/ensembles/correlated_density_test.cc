@@ -143,6 +143,50 @@ TEST(CorrelatedDensity, IgnoresTheLost) {
   for (std::size_t i = 0; i < 40; i++) EXPECT_NEAR(all[i], few[i], 1e-9 * (1 + std::abs(few[i])));
 }
 
+// However many are lost, most of them too.
+TEST(CorrelatedDensity, OfTheOthersIsWhatItIsWithoutTheLost) {
+  Rows x = draws(10, 2, 9);
+  Doubles alone = density(x);
+  for (int lost : {4, 10, 11, 30}) {
+    Rows all = Rows::Constant(10 + lost, 2, std::numeric_limits<double>::quiet_NaN());
+    for (int i = 0; i < 10; i++) all.row(lost / 2 + i) = x.row(i);
+    Doubles with = density(all);
+    for (int i = 0; i < 10; i++) {
+      EXPECT_NEAR(with[static_cast<std::size_t>(lost / 2 + i)], alone[static_cast<std::size_t>(i)],
+                  1e-10)
+          << lost;
+    }
+  }
+}
+
+// With fewer than have a covariance: finite, and no repulsion for one that is left alone.
+TEST(CorrelatedDensity, OfFewThatAreLeftIsFinite) {
+  auto total = [](Array m) {
+    Array each = log_correlated_density(m);
+    return std::pair(sum(each), each);
+  };
+  for (std::int64_t d : {1, 2, 3}) {
+    auto program = jit(value_and_grad(total));
+    for (std::int64_t left : {0, 1, 2}) {
+      Rows x = draws(6, d, 4);
+      x.bottomRows(6 - left).setConstant(std::numeric_limits<double>::quiet_NaN());
+      auto [value, gradient] = program(to_array(x));
+      for (double each : doubles(value.second)) EXPECT_TRUE(std::isfinite(each)) << d << left;
+      Doubles slopes = doubles(gradient);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(left * d); i++) {
+        EXPECT_TRUE(left == 1 ? slopes[i] == 0 : std::isfinite(slopes[i])) << d << left;
+      }
+    }
+  }
+}
+
+TEST(CorrelatedDensity, OfIdenticalMembersIsFiniteAndFlat) {
+  auto total = [](Array m) { return sum(log_correlated_density(m)); };
+  Array same = full({6, 2}, 0.5, DType::f64);
+  for (double value : doubles(log_correlated_density(same))) EXPECT_TRUE(std::isfinite(value));
+  EXPECT_EQ(doubles(jit(grad(total))(same)), Doubles(12, 0));
+}
+
 TEST(CorrelatedDensity, NeedsMoreMembersThanDimensions) {
   EXPECT_THAT(
       [] {
