@@ -17,12 +17,9 @@ import time
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax._src.interpreters import mlir as jax_mlir
-from jax._src.lib import xla_client
-from jax.extend import backend
-from jaxlib.mlir import ir
 
 from page import Page
+from stablehlo_in_jax import load_stablehlo
 
 BASELINES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "baselines")
 WIDTHS = (1, 20, 20, 20, 1)
@@ -105,16 +102,6 @@ def make_training(t, y):
     return train
 
 
-def load_stablehlo(path):
-    """A program that Sturnus exported, compiled by JAX's XLA."""
-    client = backend.get_backend("cpu")
-    with jax_mlir.make_ir_context(), open(path) as file:
-        module = ir.Module.parse(file.read())
-        devices = xla_client.DeviceList(tuple(client.local_devices()[:1]))
-        executable = client.compile_and_load(module, devices, xla_client.CompileOptions())
-    return lambda *arguments: executable.execute(list(arguments))[0]
-
-
 def measurements():
     """Times and noisy values like the published ones; their values do not matter here."""
     t = 1.5 * np.arange(10)
@@ -159,8 +146,12 @@ def compare_training(folder, rounds):
         compiled = lowered.compile()
         jax_compile = time.perf_counter() - start
         start = time.perf_counter()
-        ours = load_stablehlo(paths["ours.mlir"])
+        with open(paths["ours.mlir"]) as file:
+            program = load_stablehlo(file.read())
         ours_compile = time.perf_counter() - start
+
+        def ours(*arguments):
+            return program(*arguments)[0]
 
         difference = float(jnp.max(jnp.abs(compiled(rows, first, few) - ours(rows, first, few))))
         best = {"jax": np.inf, "sturnus": np.inf}

@@ -12,6 +12,9 @@ _tree_test(tests/build/targets_in_step_test
   tests/build/targets_in_step_test.py "${PROJECT_BINARY_DIR}")
 _tree_test(tests/functional/sentences_test
   tests/functional/sentences_test.py "${PROJECT_BINARY_DIR}")
+_tree_test(tests/functional/exported_programs_test
+  tests/functional/exported_programs_test.py "$<TARGET_FILE:sturnus_tests_functional_exported_programs>")
+set_tests_properties(tests/functional/exported_programs_test PROPERTIES SKIP_RETURN_CODE 77)
 _tree_test(tests/app/launcher_test tests/app/launcher_test.sh)
 set_tests_properties(tests/app/launcher_test PROPERTIES RUN_SERIAL ON) # it measures time
 if(STURNUS_BUILD_APP AND NOT STURNUS_SANITIZE)
