@@ -1,5 +1,6 @@
 // Bad input of trees and transforms.
 #include <sturnus/runtime/log.h>
+#include <sturnus/sturnus.h>
 
 #include <optional>
 

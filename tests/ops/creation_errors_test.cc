@@ -1,0 +1,59 @@
+// Bad input of new arrays.
+#include <sturnus/ops/creation.h>
+
+#include "tests/functional/misuse.h"
+#include "tests/ops/error_messages.h"
+
+namespace sturnus {
+namespace {
+
+TEST(Errors, Creation) {
+  expect_answers({
+      {"array, ragged vectors",
+       [] {
+         array(std::vector<std::vector<float>>{{1, 2}, {3}});
+       },
+       shape_error,
+       "array: the lists have different lengths or depths (<here>). Give every row the same number "
+       "of elements"},
+      {"array, ragged braces",
+       [] {
+         array({{1, 2}, {3}});
+       },
+       shape_error,
+       "array: the lists have different lengths or depths (<here>). Give every row the same number "
+       "of elements"},
+      {"array, ragged depths",
+       [] {
+         array({{1, 2}, 3});
+       },
+       shape_error,
+       "array: the lists have different lengths or depths (<here>). Give every row the same number "
+       "of elements"},
+      {"array, shape",
+       [] {
+         array(std::vector<float>{1, 2}, {3});
+       },
+       error,
+       "array: f32[3] has 3 elements, 2 were given or asked for (<here>). Make the numbers equal"},
+      {"zeros",
+       [] {
+         zeros({2, -1});
+       },
+       shape_error, negative("zeros", "[2,-1]")},
+      {"ones", [] { ones({-1}); }, shape_error, negative("ones", "[-1]")},
+      {"full", [] { full({-1}, 2); }, shape_error, negative("full", "[-1]")},
+      {"iota", [] { iota({-1}, 0); }, shape_error, negative("iota", "[-1]")},
+      {"arange, count", [] { arange(-3); }, shape_error, negative("arange", "[-3]")},
+      {"linspace, count", [] { linspace(0, 1, -3); }, shape_error, negative("linspace", "[-3]")},
+      {"logspace, count", [] { logspace(0, 1, -3); }, shape_error, negative("linspace", "[-3]")},
+      {"eye", [] { eye(-2); }, shape_error, negative("eye", "[-2,-2]")},
+      {"arange, step", [] { arange(0, 1, 0); }, error,
+       "arange: steps of 0 from 0 to 1 never end (<here>). Give finite ends and a step that is not "
+       "0"},
+      {"iota", [] { iota({3}, 1); }, shape_error, no_axis("iota", "1", "i32[3]")},
+  });
+}
+
+}  // namespace
+}  // namespace sturnus
