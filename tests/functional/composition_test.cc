@@ -1,5 +1,5 @@
-// Random programs of ops and transforms against an independent evaluation: dual numbers and loops
-// in plain C++.
+// Random programs of ops and transforms, under random nests of transforms, against an independent
+// evaluation: Taylor series and loops in plain C++.
 #include <gtest/gtest.h>
 #include <sturnus/functional/checkpoint.h>
 #include <sturnus/functional/control_flow.h>
@@ -9,163 +9,170 @@
 #include <sturnus/functional/jit.h>
 #include <sturnus/functional/vmap.h>
 #include <sturnus/ops/arithmetic.h>
-#include <sturnus/ops/reduce.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/dot.h>
 #include <sturnus/ops/shape.h>
-#include <sturnus/ops/transcendental.h>
+#include <sturnus/ops/subscript.h>
 
 #include <cmath>
 #include <random>
 
-namespace sturnus {
+#include "tests/functional/composition_ops.h"
+
+namespace sturnus::testing {
 namespace {
 
-// A truncated Taylor series in plain C++: the independent evaluation.
-struct Taylor {
-  std::array<double, 4> c = {};
-};
-Taylor operator+(Taylor a, const Taylor& b) {
-  for (std::size_t k = 0; k < 4; k++) a.c[k] += b.c[k];
-  return a;
-}
-Taylor operator*(const Taylor& a, const Taylor& b) {
-  Taylor r;
-  for (std::size_t k = 0; k < 4; k++) {
-    for (std::size_t i = 0; i <= k; i++) r.c[k] += a.c[i] * b.c[k - i];
-  }
-  return r;
-}
-// f(a) from f's derivatives at a.c[0].
-Taylor composed(const Taylor& a, const std::array<double, 4>& derivatives) {
-  Taylor d = a;
-  d.c[0] = 0;
-  Taylor power, r;
-  power.c[0] = 1;
-  double factorial = 1;
-  for (std::size_t k = 0; k < 4; k++) {
-    if (k > 0) factorial *= static_cast<double>(k);
-    for (std::size_t i = 0; i < 4; i++) r.c[i] += derivatives[k] / factorial * power.c[i];
-    power = power * d;
-  }
-  return r;
+using Doubles = std::vector<double>;
+using Function = std::function<Array(Array)>;  // of f64[4], to a number
+
+Array number(double value) { return Array(value, DType::f64); }
+
+const std::vector<CompositionOp>& ops() {
+  static const std::vector<CompositionOp> all = [] {
+    std::vector<CompositionOp> rows = elementwise_ops();
+    for (const auto& more : {structural_ops(), nested_ops()}) {
+      rows.insert(rows.end(), more.begin(), more.end());
+    }
+    return rows;
+  }();
+  return all;
 }
 
-// One step of a program: values are combined with an earlier one. The same table in both worlds.
+// v[n + 1] = ops()[op](v[n], v[b]): every step uses the one before.
 struct Step {
-  int kind;
-  std::size_t a, b;
+  std::size_t op, b;
 };
+using Program = std::vector<Step>;
 
-Taylor plain(const std::vector<Step>& program, const Taylor& x) {
-  std::vector<Taylor> v = {x};
-  for (const Step& s : program) {
-    const Taylor &a = v[s.a], &b = v[s.b];
-    double t = a.c[0], e = std::exp(-t * t / 2), h = std::tanh(t), g = 1 - h * h;
-    switch (s.kind) {
-      case 0:
-        v.push_back(a + b);
-        break;
-      case 1:
-        v.push_back(a * b);
-        break;
-      case 2:
-        v.push_back(composed(a, {std::sin(t), std::cos(t), -std::sin(t), -std::cos(t)}));
-        break;
-      case 3:
-        v.push_back(composed(a, {h, g, -2 * h * g, -2 * g * g + 4 * h * h * g}));
-        break;
-      case 4:
-        v.push_back(composed(a, {e, -t * e, (t * t - 1) * e, (3 * t - t * t * t) * e}));
-        break;
-      default: {  // three passes of sin(y) b
-        Taylor y = a;
-        for (int i = 0; i < 3; i++) {
-          double u = y.c[0];
-          y = composed(y, {std::sin(u), std::cos(u), -std::sin(u), -std::cos(u)}) * b;
-        }
-        v.push_back(y);
-      }
-    }
-  }
-  return v.back();
-}
-
-Array traced(const std::vector<Step>& program, const Array& x) {
-  Arrays v = {x};
-  for (const Step& s : program) {
-    Array a = v[s.a], b = v[s.b];
-    switch (s.kind) {
-      case 0:
-        v.push_back(a + b);
-        break;
-      case 1:
-        v.push_back(a * b);
-        break;
-      case 2:
-        v.push_back(sin(a));
-        break;
-      case 3:
-        v.push_back(checkpoint([](Array t) { return tanh(t); })(a));
-        break;
-      case 4:
-        v.push_back(cond(
-            a > 0.0, [](Array t) { return exp(-0.5 * t * t); },
-            [](Array t) { return exp(-0.5 * (t * t)); }, a));
-        break;
-      default:
-        v.push_back(fori_loop(
-            0, 3, [&](Array, Array y) { return sin(y) * b; }, a));
-    }
-  }
-  return v.back();
-}
-
-std::vector<Step> random_program(std::mt19937& generator) {
-  std::vector<Step> program;
-  for (std::size_t n = 1; n <= 6; n++) {
-    int kind = static_cast<int>(generator() % 6);
-    std::size_t a = n - 1, b = generator() % n;  // every step uses the one before
-    program.push_back({kind, a, b});
+Program random_program(std::size_t first_op, std::mt19937& generator) {
+  Program program = {{first_op, 0}};
+  for (std::size_t n = 2; n <= 6; n++) {
+    program.push_back({generator() % ops().size(), generator() % n});
   }
   return program;
 }
 
+std::string text_of(const Program& program) {
+  std::string text;
+  for (std::size_t n = 0; n < program.size(); n++) {
+    text += "  v" + std::to_string(n + 1) + " = " + ops()[program[n].op].text + ", a = v" +
+            std::to_string(n) + ", b = v" + std::to_string(program[n].b) + "\n";
+  }
+  return text;
+}
+
+const Doubles weights = {0.5, -1, 1.5, 0.75};
+
+Taylor plain(const Program& program, const Four& x) {
+  std::vector<Four> v = {x};
+  for (const Step& step : program) v.push_back(ops()[step.op].plain(v.back(), v[step.b]));
+  Taylor result;
+  for (std::size_t i = 0; i < 4; i++) result = result + weights[i] * v.back()[i];
+  return result;
+}
+
+Array traced(const Program& program, const Array& x) {
+  Arrays v = {x};
+  for (const Step& step : program) v.push_back(ops()[step.op].traced(v.back(), v[step.b]));
+  return dot(v.back(), array(weights));
+}
+
+// Along which all derivatives are taken.
+const Doubles direction = {1, -0.5, 0.25, 0.75};
+
+// A transform of a function; `order` says how often it differentiates.
+struct Transform {
+  std::string name;
+  int order;
+  std::function<Function(Function)> apply;
+};
+
+const std::vector<Transform>& transforms() {
+  static const std::vector<Transform> all = [] {
+    Array d = array(direction), none = zeros_like(d);
+    return std::vector<Transform>{
+        {"jit", 0, [](Function g) { return jit(g); }},
+        {"checkpoint", 0, [](Function g) { return checkpoint(g); }},
+        {"vmap of one", 0,
+         [](Function g) { return [g](Array x) { return vmap(g)(expand_dims(x, 0))[0]; }; }},
+        {"map over two", 0,
+         [](Function g) {
+           return [g](Array x) {
+             Array both = map(g, stack({x, x}));
+             return 0.25 * both[0] + 0.75 * both[1];
+           };
+         }},
+        {"grad", 1, [d](Function g) { return [=](Array x) { return dot(grad(g)(x), d); }; }},
+        {"grad along a line", 1,
+         [d](Function g) {
+           return [=](Array x) { return grad([&](Array s) { return g(x + s * d); })(number(0)); };
+         }},
+        {"vjp", 1,
+         [d](Function g) { return [=](Array x) { return dot(vjp(g, x).second(number(1)), d); }; }},
+        {"jvp", 1, [d](Function g) { return [=](Array x) { return jvp(g, x, d).second; }; }},
+        {"linearize", 1,
+         [d](Function g) { return [=](Array x) { return linearize(g, x).second(d); }; }},
+        {"jacfwd", 1, [d](Function g) { return [=](Array x) { return dot(jacfwd(g)(x), d); }; }},
+        {"jacrev", 1, [d](Function g) { return [=](Array x) { return dot(jacrev(g)(x), d); }; }},
+        {"jet", 1, [d](Function g) { return [=](Array x) { return jet(g, x, {d}).second[0]; }; }},
+        {"jet of order 2", 2,
+         [=](Function g) { return [=](Array x) {
+                             return jet(g, x, {d, none}).second[1];
+                           }; }},
+        {"hvp", 2, [d](Function g) { return [=](Array x) { return dot(hvp(g, x, d), d); }; }},
+        {"hessian", 2,
+         [d](Function g) { return [=](Array x) { return dot(matmul(hessian(g)(x), d), d); }; }},
+        {"jet of order 3", 3,
+         [=](Function g) { return [=](Array x) {
+                             return jet(g, x, {d, none, none}).second[2];
+                           }; }},
+    };
+  }();
+  return all;
+}
+
+int order_of(const std::vector<Transform>& nest) {
+  int order = 0;
+  for (const Transform& transform : nest) order += transform.order;
+  return order;
+}
+
+// One to three transforms, innermost first, that differentiate no more than three times together.
+std::vector<Transform> random_nest(const Transform& first, std::mt19937& generator) {
+  std::vector<Transform> nest;
+  do {
+    nest = {first};
+    for (std::size_t n = generator() % 3; n > 0; n--) {
+      nest.push_back(transforms()[generator() % transforms().size()]);
+    }
+  } while (order_of(nest) > 3);
+  return nest;
+}
+
+// As many programs as there are ops, so that each op and each transform comes first in some.
 TEST(Composition, RandomProgramsUnderRandomTransforms) {
   std::mt19937 generator(7);
   std::uniform_real_distribution<double> uniform(-1, 1);
-  for (int trial = 0; trial < 25; trial++) {
-    SCOPED_TRACE("trial " + std::to_string(trial));
-    std::vector<Step> program = random_program(generator);
-    auto f = [&](Array x) { return traced(program, x); };
-    using Function = std::function<Array(Array)>;
-    auto by_reverse = [](Function g) -> Function {
-      // As a vector of one, so that reverse mode is used.
-      return
-          [g](Array x) { return sum(grad([g](Array v) { return g(sum(v)); })(reshape(x, {1}))); };
-    };
-    auto by_jvp = [](Function g) -> Function {
-      return [g](Array x) { return jvp(g, x, Array(1.0, DType::f64)).second; };
-    };
-    auto by_linearize = [](Function g) -> Function {
-      return [g](Array x) { return linearize(g, x).second(Array(1.0, DType::f64)); };
-    };
-    auto by_jet = [](Function g) -> Function {
-      return [g](Array x) { return derivatives(g, x, 1)[1]; };
-    };
-    auto by_grad = [](Function g) -> Function { return grad(g); };
-    std::vector<std::function<Function(Function)>> ways = {by_reverse, by_jvp, by_linearize, by_jet,
-                                                           by_grad};
-    // A derivative of order 0 to 3, each taken in a random way.
-    int order = static_cast<int>(generator() % 4);
-    Function g = f;
-    for (int k = 0; k < order; k++) g = ways[generator() % ways.size()](g);
-    std::vector<double> points = {uniform(generator), uniform(generator), uniform(generator)};
-    auto got = jit(vmap(g))(array(points)).to_vector<double>();
-    for (std::size_t i = 0; i < points.size(); i++) {
-      Taylor x;
-      x.c = {points[i], 1, 0, 0};
+  for (std::size_t trial = 0; trial < ops().size(); trial++) {
+    Program program = random_program(trial, generator);
+    auto nest = random_nest(transforms()[trial % transforms().size()], generator);
+    Function f = [&](Array x) { return traced(program, x); };
+    std::string name = "f";
+    for (const Transform& transform : nest) {
+      f = transform.apply(f);
+      name = transform.name + "(" + name + ")";
+    }
+    SCOPED_TRACE("jit(vmap(" + name + ")) of\n" + text_of(program));
+    Doubles points(2 * 4);
+    for (double& point : points) point = uniform(generator);
+    Doubles found = jit(vmap(f))(array(points, {2, 4})).to_vector<double>();
+    for (std::size_t i = 0; i < found.size(); i++) {
+      Four x;
+      for (std::size_t j = 0; j < 4; j++) x[j].c = {points[4 * i + j], direction[j], 0, 0};
+      int order = order_of(nest);
       double expected =
           plain(program, x).c[static_cast<std::size_t>(order)] * std::tgamma(order + 1);
-      EXPECT_NEAR(got[i], expected, 1e-10 * std::max(1.0, std::abs(expected))) << "order " << order;
+      EXPECT_NEAR(found[i], expected, 1e-10 * std::max(1.0, std::abs(expected)));
     }
   }
 }
@@ -181,4 +188,4 @@ TEST(Composition, LongChains) {
 }
 
 }  // namespace
-}  // namespace sturnus
+}  // namespace sturnus::testing
