@@ -155,35 +155,44 @@ TEST_P(OpTable, TaylorModeAgreesWithNestedForwardMode) {
   }
 }
 
+// The second derivatives reverse over reverse, and forward over reverse; the third along a line
+// reverse over reverse over forward, and by Taylor mode.
 TEST_P(OpTable, ReverseModeAgreesWithForwardMode) {
   if (row().order == 0 || !row().reverse) GTEST_SKIP() << "not differentiable backwards";
-  Arrays x = arguments_of(row()), direction = directions_of(row());
-  auto f = [&](const Arrays& y) { return weighted(row().f(y)); };
-  auto slope = [&](const Arrays& y) {
-    Arrays g = grad(f)(y);
-    Array total = 0.0 * f(y);
-    for (std::size_t i = 0; i < y.size(); i++) total = total + sum(g[i] * direction[i]);
-    return total;
+  Arrays x = arguments_of(row()), direction = directions_of(row()), none;
+  for (const Array& d : direction) none.push_back(zeros_like(d));
+  using Function = std::function<Array(Arrays)>;
+  Function f = [&](const Arrays& y) { return weighted(row().f(y)); };
+  Function forwards = [&](const Arrays& y) {
+    return jvp(f, std::tuple(y), std::tuple(direction)).second;
+  };
+  auto slope = [&](const Function& h) -> Function {
+    return [&direction, h](const Arrays& y) {
+      Arrays g = grad(h)(y);
+      Array total(0.0, DType::f64);
+      for (std::size_t i = 0; i < y.size(); i++) total = total + sum(g[i] * direction[i]);
+      return total;
+    };
   };
   struct Results {
-    Array backwards, forwards;
-    Arrays second, product;  // reverse over reverse, forward over reverse
+    Arrays backwards, forwards;
   };
   Results results = jit([&](const Arrays& y) {
-    Results r;
-    r.backwards = slope(y);
-    r.forwards = jvp(f, std::tuple(y), std::tuple(direction)).second;
+    Results r = {{slope(f)(y)}, {forwards(y)}};
     if (row().order < 2) return r;
-    r.second = grad(slope)(y);
-    r.product =
-        jvp([&](const Arrays& z) { return grad(f)(z); }, std::tuple(y), std::tuple(direction))
-            .second;
+    auto append = [](Arrays& list, const Arrays& more) {
+      list.insert(list.end(), more.begin(), more.end());
+    };
+    append(r.backwards, grad(slope(f))(y));
+    append(r.forwards, jvp(grad(f), std::tuple(y), std::tuple(direction)).second);
+    if (row().order < 3) return r;
+    r.backwards.push_back(slope(slope(forwards))(y));
+    r.forwards.push_back(jet(f, y, {direction, none, none}).second[2]);
     return r;
   })(x);
-  double inner = results.backwards.item<double>();
-  EXPECT_NEAR(inner, results.forwards.item<double>(), 1e-12 * std::max(1.0, std::abs(inner)));
-  for (std::size_t i = 0; i < results.second.size(); i++) {
-    EXPECT_LT(distance(results.second[i], results.product[i]), 1e-11);
+  EXPECT_LT(distance(results.backwards[0], results.forwards[0]), 1e-12);
+  for (std::size_t i = 1; i < results.backwards.size(); i++) {
+    EXPECT_LT(distance(results.backwards[i], results.forwards[i]), 1e-11) << "derivative " << i;
   }
 }
 
