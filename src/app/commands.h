@@ -84,7 +84,7 @@ struct PosteriorRequest {
   std::string experiment = "lotka_volterra";
   std::vector<int> runs;  // empty: the published ones
   std::int64_t particles = 1024, walkers = 64, draws = 1000;
-  std::int64_t chains = 8, chain_draws = 600;
+  std::int64_t chains = 8, chain_draws = 2000;
   std::uint64_t seed = 0;
   std::string device;
   std::filesystem::path out;   // folder; empty: results/posterior-<experiment>

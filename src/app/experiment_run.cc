@@ -315,7 +315,8 @@ void print_scores(std::ostream& out, const json& result) {
        {std::pair("logl_per_n", "logL/N"), std::pair("logl_lambda", "logL lambda")}) {
     const json& skipped = metrics.at("skipped").at(name);
     if (skipped == 0) continue;
-    out << title << " is without " << skipped << " values on which all members agree\n";
+    out << "values that " << title << " leaves out, since all members agree on them: " << skipped
+        << '\n';
   }
 
   const json& lambda = result.at("lambda");

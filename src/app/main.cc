@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
   posterior->add_option("--walkers", posterior_request.walkers, "That go on (default: 64)");
   posterior->add_option("--draws", posterior_request.draws, "Of each walker (default: 1000)");
   posterior->add_option("--chains", posterior_request.chains, "Of NUTS (default: 8)");
-  posterior->add_option("--chain-draws", posterior_request.chain_draws, "Of each (default: 600)");
+  posterior->add_option("--chain-draws", posterior_request.chain_draws, "Of each (default: 2000)");
   posterior->add_option("--seed", posterior_request.seed, "For all random numbers");
   posterior->add_option("--device", posterior_request.device, "cpu, cuda:1, ...");
   posterior->add_option("--out", posterior_request.out, "Folder; what is there is not run again");

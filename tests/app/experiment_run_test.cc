@@ -205,8 +205,9 @@ TEST(ExperimentRun, TellsWhereMembersAgree) {
             json({{"logl_per_n", data.test.points - 1}, {"logl_lambda", 1}}));
   std::ostringstream out;
   print_scores(out, result);
-  EXPECT_NE(out.str().find("logL lambda is without 1 values on which all members agree\n"),
-            std::string::npos)
+  EXPECT_NE(
+      out.str().find("values that logL lambda leaves out, since all members agree on them: 1\n"),
+      std::string::npos)
       << out.str();
 }
 
