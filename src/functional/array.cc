@@ -65,8 +65,10 @@ Array::Array(std::shared_ptr<const internal::Node> node, int output)
     : node_(std::move(node)), output_(output) {}
 
 const ArrayType& Array::type() const {
-  if (node_ == nullptr)
-    throw Error("Array: Array() has no type and no value. Assign it a value first");
+  if (node_ == nullptr) {
+    throw Error(
+        internal::message("Array", "Array() has no type and no value", "Assign it a value first"));
+  }
   return node_->types[static_cast<std::size_t>(output_)];
 }
 

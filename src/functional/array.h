@@ -187,12 +187,7 @@ std::string in_parentheses(Where where);
 /// Puts a value of the host on the default device. The elements fill `shape` in row-major order;
 /// without a shape the array has one axis. Throws Error when they do not fill it.
 template <class T>
-Array array(std::span<const T> values, Shape shape, Where where = Where::here());
-template <class T>
-requires(!std::is_const_v<T>) Array
-    array(std::span<T> values, Shape shape, Where where = Where::here()) {
-  return array(std::span<const T>(values), std::move(shape), where);
-}
+Array array(std::span<T> values, Shape shape, Where where = Where::here());
 template <class T>
 Array array(std::span<T> values, Where where = Where::here()) {
   return array(values, {static_cast<std::int64_t>(values.size())}, where);
@@ -248,10 +243,11 @@ Device default_device();
 void set_default_device(const Device& device);
 
 template <class T>
-Array array(std::span<const T> values, Shape shape, Where where) {
-  internal::check_fill("array", {dtype_of<T>, shape}, dtype_of<T>, values.size(),
+Array array(std::span<T> values, Shape shape, Where where) {
+  using Element = std::remove_const_t<T>;
+  internal::check_fill("array", {dtype_of<Element>, shape}, dtype_of<Element>, values.size(),
                        internal::in_parentheses(where));
-  return from_buffer(Buffer::from_host<T>(default_device(), values, std::move(shape)));
+  return from_buffer(Buffer::from_host<Element>(default_device(), values, std::move(shape)));
 }
 
 }  // namespace sturnus

@@ -99,11 +99,11 @@ Arrays Checkpoint::jvp(const Arrays& x, const Arrays&, const Arrays& dx) const {
 
 }  // namespace
 
-Arrays checkpoint(const FlatFunction& f, const Arrays& x) {
+Arrays checkpoint(const FlatFunction& f, const Arrays& x, Where where) {
   Arrays results;
   {
     Trace trace;
-    Arrays roots = placeholders(types_of(x), "checkpoint");
+    Arrays roots = placeholders(types_of(x), "checkpoint", where);
     Closed closed = close(f(roots), roots);
     results = make_all(Checkpoint{closed.body}, joined(x, closed.captured));
   }

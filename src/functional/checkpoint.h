@@ -5,17 +5,17 @@
 
 namespace sturnus {
 namespace internal {
-Arrays checkpoint(const FlatFunction& f, const Arrays& x);
+Arrays checkpoint(const FlatFunction& f, const Arrays& x, Where where);
 }
 
 /// f, of which reverse mode keeps only the arguments and computes the rest again when it needs it.
 /// Values and derivatives are those of f.
 template <class F>
-auto checkpoint(F f) {
-  return [f = std::move(f)](const auto&... args) {
+auto checkpoint(F f, Where where = Where::here()) {
+  return [f = std::move(f), where](const auto&... args) {
     auto arguments = internal::to_arguments(args...);
-    internal::Flat flat(f, arguments);
-    return flat.result(internal::checkpoint(flat.function(), flat.leaves()));
+    internal::Flat flat(f, arguments, internal::caller("checkpoint", where, arguments));
+    return flat.result(internal::checkpoint(flat.function(), flat.leaves(), where));
   };
 }
 

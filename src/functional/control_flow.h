@@ -38,8 +38,8 @@ internal::Argument<Carry> while_loop(const Condition& condition, const Body& bod
     internal::Argument<Carry> next = body(internal::with_leaves(like, leaves));
     return internal::carried("while_loop", like, next, where);
   };
-  Arrays end = internal::while_loop(go_on, step, internal::leaves_of(like),
-                                    tree_structure(like).leaf_paths(), where);
+  Arrays leaves = internal::leaves_of(like, "while_loop", "the start", where);
+  Arrays end = internal::while_loop(go_on, step, leaves, tree_structure(like).leaf_paths(), where);
   return internal::with_leaves(like, end);
 }
 
@@ -50,26 +50,28 @@ struct ScanOptions {
 
 namespace internal {
 
-/// scan, for the function `name` that messages speak of.
+/// scan, for the function `name` that messages speak of, with the length of the xs unless another
+/// is given.
 template <class F, class Carry, class Xs>
 auto scan_as(std::string_view name, const F& f, const Carry& start, const Xs& xs,
-             const ScanOptions& options, Where where) {
+             std::optional<std::int64_t> length, bool reverse, Where where) {
   using C = Argument<Carry>;
   C like = start;
   using Y = std::decay_t<decltype(f(like, xs).second)>;
   std::optional<Y> y_like;
-  Arrays start_leaves = leaves_of(like), x_leaves = leaves_of(xs);
+  Arrays start_leaves = leaves_of(like, name, "the start", where);
+  Arrays x_leaves = leaves_of(xs, name, "xs", where);
   FlatFunction body = [&](const Arrays& leaves) {
     auto middle = leaves.begin() + static_cast<std::ptrdiff_t>(start_leaves.size());
     auto [carry, y] = f(with_leaves(like, Arrays(leaves.begin(), middle)),
                         with_leaves(xs, Arrays(middle, leaves.end())));
     y_like = y;
     Arrays outputs = carried(name, like, C(carry), where);
-    for (const Array& leaf : leaves_of(*y_like)) outputs.push_back(leaf);
+    for (const Array& leaf : leaves_of(*y_like, name, "y", where)) outputs.push_back(leaf);
     return outputs;
   };
-  std::int64_t length = common_length(name, x_leaves, where);
-  ScanResult result = scan(name, body, start_leaves, x_leaves, length, options.reverse,
+  if (!length) length = common_length(name, x_leaves, where);
+  ScanResult result = scan(name, body, start_leaves, x_leaves, *length, reverse,
                            tree_structure(like).leaf_paths(), where);
   return std::pair(with_leaves(like, result.carry), with_leaves(*y_like, result.stacked));
 }
@@ -82,7 +84,22 @@ auto scan_as(std::string_view name, const F& f, const Carry& start, const Xs& xs
 template <class F, class Carry, class Xs>
 auto scan(const F& f, const Carry& start, const Xs& xs, ScanOptions options = {},
           Where where = Where::here()) {
-  return internal::scan_as("scan", f, start, xs, options, where);
+  return internal::scan_as("scan", f, start, xs, {}, options.reverse, where);
+}
+
+struct ScanLength {
+  /// How many steps there are.
+  std::int64_t length = 0;
+};
+
+/// (carry, y) = f(carry) so many times, for a scan without xs: scan(f, start, none, {.length =
+/// 10}). All derivatives. Throws as with xs, and Error when the length is negative.
+template <class F, class Carry>
+auto scan(const F& f, const Carry& start, std::nullopt_t, ScanLength steps,
+          Where where = Where::here()) {
+  internal::check_length("scan", steps.length, where);
+  auto step = [&f](const internal::Argument<Carry>& carry, std::tuple<>) { return f(carry); };
+  return internal::scan_as("scan", step, start, std::tuple<>(), steps.length, false, where);
 }
 
 /// carry = body(i, carry) for i = lower, ..., upper - 1. All derivatives, since the bounds are
@@ -97,10 +114,11 @@ internal::Argument<Carry> fori_loop(std::int64_t lower, std::int64_t upper, cons
         body(i, internal::with_leaves(like, Arrays(leaves.begin(), leaves.end() - 1)));
     return internal::carried("fori_loop", like, next, where);
   };
+  Arrays leaves = internal::leaves_of(like, "fori_loop", "the start", where);
   Arrays indices = {internal::counting(lower, upper)};
-  internal::ScanResult result = internal::scan("fori_loop", step, internal::leaves_of(like),
-                                               indices, std::max<std::int64_t>(upper - lower, 0),
-                                               false, tree_structure(like).leaf_paths(), where);
+  internal::ScanResult result =
+      internal::scan("fori_loop", step, leaves, indices, std::max<std::int64_t>(upper - lower, 0),
+                     false, tree_structure(like).leaf_paths(), where);
   return internal::with_leaves(like, result.carry);
 }
 
@@ -181,7 +199,7 @@ auto map(const F& f, const Xs& xs, Where where = Where::here()) {
   auto step = [&f](const std::tuple<>&, const Xs& x) {
     return std::pair(std::tuple<>(), internal::Argument<decltype(f(x))>(f(x)));
   };
-  return internal::scan_as("map", step, std::tuple<>(), xs, {}, where).second;
+  return internal::scan_as("map", step, std::tuple<>(), xs, {}, false, where).second;
 }
 
 /// The running combinations x_0, x_0 * x_1, ..., of an associative function * of two trees, along
@@ -198,9 +216,10 @@ Xs associative_scan(const Combine& combine, const Xs& xs, ScanOptions options = 
     return internal::leaves_like("associative_scan", "xs", xs, "what combine gives", combined,
                                  where);
   };
+  Arrays leaves = internal::leaves_of(xs, "associative_scan", "xs", where);
   return internal::with_leaves(
-      xs, internal::associative_scan(flat, internal::leaves_of(xs), options.reverse,
-                                     tree_structure(xs).leaf_paths(), where));
+      xs, internal::associative_scan(flat, leaves, options.reverse, tree_structure(xs).leaf_paths(),
+                                     where));
 }
 
 }  // namespace sturnus

@@ -203,7 +203,7 @@ Arrays custom_jvp(const FlatFunction& f, const FlatFunction& rule, const Arrays&
   Arrays results;
   {
     Trace trace;
-    Arrays roots = placeholders(types_of(x), "custom_jvp");
+    Arrays roots = placeholders(types_of(x), "custom_jvp", where);
     Arrays directions = placeholders(types_of(x), "custom_jvp");
     Closed function = close(f(roots), roots);
     Arrays both = rule(joined(roots, directions));
@@ -225,7 +225,7 @@ Arrays custom_vjp(const FlatFunction& f, const FlatFunction& forward, const Flat
   Arrays results;
   {
     Trace trace;
-    Arrays roots = placeholders(types_of(x), "custom_vjp");
+    Arrays roots = placeholders(types_of(x), "custom_vjp", where);
     Closed function = close(f(roots), roots);
     ArrayTypes types = types_of(function.body.outputs);
     Arrays with_residuals = forward(roots);

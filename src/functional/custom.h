@@ -24,8 +24,8 @@ auto custom_jvp(F f, Rule rule, Where where = Where::here()) {
   return [f = std::move(f), rule = std::move(rule), where](const auto&... args) {
     auto arguments = internal::to_arguments(args...);
     auto twice = std::tuple_cat(arguments, arguments);
-    internal::Flat flat(f, arguments);
-    internal::Flat flat_rule(rule, twice);
+    internal::Flat flat(f, arguments, internal::caller("custom_jvp", where, arguments));
+    internal::Flat flat_rule(rule, twice, internal::caller("custom_jvp", where, twice));
     Arrays results =
         internal::custom_jvp(flat.function(), flat_rule.function(), flat.leaves(), where);
     return flat.result(results);
@@ -41,15 +41,17 @@ auto custom_vjp(F f, Forward forward, Backward backward, Where where = Where::he
   return [f = std::move(f), forward = std::move(forward), backward = std::move(backward),
           where](const auto&... args) {
     auto arguments = internal::to_arguments(args...);
-    internal::Flat flat(f, arguments);
-    internal::Flat flat_forward(forward, arguments);
+    internal::Caller caller = internal::caller("custom_vjp", where, arguments);
+    internal::Flat flat(f, arguments, caller);
+    internal::Flat flat_forward(forward, arguments, caller);
     internal::FlatFunction run_backward = [&](const Arrays& leaves) {
       auto [value, residuals] = flat_forward.like();
-      std::size_t kept = internal::leaves_of(residuals).size();
+      std::size_t kept = tree_structure(residuals).leaf_count();
       auto middle = leaves.begin() + static_cast<std::ptrdiff_t>(kept);
       return internal::leaves_of(
           backward(internal::with_leaves(residuals, Arrays(leaves.begin(), middle)),
-                   internal::with_leaves(value, Arrays(middle, leaves.end()))));
+                   internal::with_leaves(value, Arrays(middle, leaves.end()))),
+          "custom_vjp", "the result of the backward pass", where);
     };
     Arrays results = internal::custom_vjp(flat.function(), flat_forward.function(), run_backward,
                                           flat.leaves(), where);

@@ -5,6 +5,7 @@
 
 #include <unordered_set>
 
+#include "src/functional/lists.h"
 #include "src/functional/recharge.h"
 #include "src/ops/promotion.h"
 #include "src/ops/structural.h"
@@ -133,7 +134,8 @@ std::string Caller::leaf_name(std::size_t i) const {
   return "an argument";
 }
 
-Duals jvp(const FlatFunction& f, const Arrays& x, const Arrays& tangents, const Caller& caller) {
+Duals jvp(const FlatFunction& f, const Arrays& x, const Arrays& tangents, Arrays& aux,
+          const Caller& caller) {
   for (std::size_t i = 0; i < x.size(); i++) {
     if (x[i].type() == tangents[i].type()) continue;
     Blame blame(caller.where);
@@ -145,17 +147,17 @@ Duals jvp(const FlatFunction& f, const Arrays& x, const Arrays& tangents, const 
   Duals duals;
   {
     Trace trace;
-    Arrays roots = placeholders(types_of(x), caller.name);
+    Arrays roots = placeholders(types_of(x), caller.name, caller.where);
     duals = push_forward(f(roots), roots, x, tangents);
+    aux = substitute(aux, roots, x);
     for (std::size_t i = 0; i < duals.tangents.size(); i++) {
       if (duals.tangents[i].empty()) duals.tangents[i] = zeros_of(duals.values[i].type());
     }
   }
-  Arrays all = duals.values;
-  all.insert(all.end(), duals.tangents.begin(), duals.tangents.end());
-  all = settle(std::move(all));
-  auto half = all.begin() + static_cast<std::ptrdiff_t>(duals.values.size());
-  return {{all.begin(), half}, {half, all.end()}};
+  std::size_t count = duals.values.size();
+  Arrays all = settle(joined(joined(duals.values, duals.tangents), aux));
+  aux = part(all, 2 * count, aux.size());
+  return {part(all, 0, count), part(all, count, count)};
 }
 
 void check_differentiable(const Arrays& x, const Caller& caller) {
@@ -192,29 +194,26 @@ ValueAndGrad value_and_grad(const FlatFunction& f, const Arrays& x, const Caller
   ValueAndGrad result;
   {
     Trace trace;
-    std::string_view name = caller.name;
-    Arrays roots = placeholders(types_of(x), name);
+    Arrays roots = placeholders(types_of(x), caller.name, caller.where);
     Arrays outputs = f(roots);
     check_scalar(outputs[0], caller);
-    if (x.size() == 1 && x[0].rank() == 0 && is_floating(x[0].dtype())) {
-      // One number in, one number out: forward mode costs less, and nests without growing.
-      Duals duals = push_forward(outputs, roots, x, {ones_of(x[0].type())});
-      result = {duals.values, {duals.tangents[0]}};
-    } else {
-      Arrays directions = placeholders(types_of(x), name);
-      Duals duals = push_forward(outputs, roots, x, directions);
-      result.outputs = duals.values;
-      result.gradient = pull_back({duals.tangents[0]}, {ones_of(outputs[0].type())}, directions);
-    }
+    // One number in, one number out: forward mode costs less, and nests without growing.
+    bool one_number = x.size() == 1 && x[0].rank() == 0 && is_floating(x[0].dtype());
+    Arrays directions =
+        one_number ? Arrays{ones_of(x[0].type())} : placeholders(types_of(x), caller.name);
+    Duals duals = push_forward({outputs[0]}, roots, x, directions);
+    Arrays beside(outputs.begin() + 1, outputs.end());
+    result.outputs = joined(duals.values, substitute(beside, roots, x));
+    result.gradient = one_number
+                          ? duals.tangents
+                          : pull_back(duals.tangents, {ones_of(outputs[0].type())}, directions);
     for (std::size_t i = 0; i < x.size(); i++) {
       if (result.gradient[i].empty()) result.gradient[i] = zeros_of(x[i].type());
     }
   }
-  Arrays all = result.outputs;
-  all.insert(all.end(), result.gradient.begin(), result.gradient.end());
-  all = settle(std::move(all));
-  auto half = all.begin() + static_cast<std::ptrdiff_t>(result.outputs.size());
-  return {{all.begin(), half}, {half, all.end()}};
+  std::size_t count = result.outputs.size();
+  Arrays all = settle(joined(result.outputs, result.gradient));
+  return {part(all, 0, count), part(all, count, all.size() - count)};
 }
 
 }  // namespace sturnus::internal

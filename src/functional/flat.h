@@ -11,7 +11,12 @@
 #include <type_traits>
 #include <utility>
 
-namespace sturnus::internal {
+namespace sturnus {
+
+/// What is not there: the axis of an argument that vmap passes whole, the xs of a scan.
+inline constexpr std::nullopt_t none = std::nullopt;
+
+namespace internal {
 
 /// What a transformed function gets for an argument: a number stands for a scalar array.
 template <class T>
@@ -22,25 +27,27 @@ std::tuple<Argument<Args>...> to_arguments(const Args&... args) {
   return std::tuple<Argument<Args>...>(args...);
 }
 
-/// The leaves of `what` a transformed function takes or gives. Throws TreeError when one is
+/// The leaves of a tree that `function` takes or gives as `what`. Throws TreeError when one is
 /// Array().
 template <class T>
-Arrays leaves_of(const T& tree, std::string_view what = "an argument or the result") {
+Arrays leaves_of(const T& tree, std::string_view function, std::string_view what, Where where) {
   Arrays leaves = tree_leaves(tree);
   for (std::size_t i = 0; i < leaves.size(); i++) {
-    if (leaves[i].empty()) throw_no_value(what, tree_structure(tree), i);
+    if (!leaves[i].empty()) continue;
+    std::string path = tree_structure(tree).leaf_paths()[i];
+    throw_no_value(function, std::string(what) + (path.empty() ? "" : " " + path), where.str());
   }
   return leaves;
 }
 
 /// The leaves of `tree`. Throws TreeError in the name of `function` unless its structure is that of
-/// `like`; the names are what the two are called.
+/// `like` and none is Array(); the names are what the two are called.
 template <class T>
 Arrays leaves_like(std::string_view function, std::string_view like_name, const T& like,
                    std::string_view name, const T& tree, Where where) {
   require_same_structure(function, like_name, tree_structure(like), name, tree_structure(tree),
                          where.str());
-  return tree_leaves(tree);
+  return leaves_of(tree, function, name, where);
 }
 
 /// Who transforms a function by its arguments number `I`, for messages.
@@ -69,30 +76,43 @@ struct ReturnedBy {
       "only once, while it is traced");
 };
 
-/// f on flat lists, with the structure of the tuple `arguments`; remembers the structure of what f
-/// returned. Lives as long as the transform that calls it.
+/// f on flat lists, with the structure of the tuple `arguments`, for the transform `caller`;
+/// remembers the structure of what f returned. Lives as long as the transform that calls it.
 template <class F, class Arguments>
 class Flat {
  public:
   using Result = Argument<typename ReturnedBy<F, Arguments>::type>;
 
-  Flat(const F& f, const Arguments& arguments) : f_(f), arguments_(arguments) {}
+  Flat(const F& f, const Arguments& arguments, Caller caller)
+      : f_(f), arguments_(arguments), caller_(std::move(caller)) {}
 
-  Arrays leaves() const { return leaves_of(arguments_); }
+  /// The leaves of the arguments. Throws TreeError when one is Array().
+  Arrays leaves() const {
+    Arrays leaves = tree_leaves(arguments_);
+    for (std::size_t i = 0; i < leaves.size(); i++) {
+      if (leaves[i].empty()) {
+        throw_no_value(caller_.name, caller_.leaf_name(i), caller_.where.str());
+      }
+    }
+    return leaves;
+  }
   FlatFunction function() {
     return [this](const Arrays& leaves) {
       like_ = Result(std::apply(f_, with_leaves(arguments_, leaves)));
-      return leaves_of(*like_, "the result");
+      return leaves_of(*like_, caller_.name, "the result", caller_.where);
     };
   }
   /// What f returned, with other leaves.
   Result result(const Arrays& leaves) const { return with_leaves(*like_, leaves); }
   const Result& like() const { return *like_; }
+  const Caller& caller() const { return caller_; }
 
  private:
   const F& f_;
   const Arguments& arguments_;
+  Caller caller_;
   std::optional<Result> like_;
 };
 
-}  // namespace sturnus::internal
+}  // namespace internal
+}  // namespace sturnus

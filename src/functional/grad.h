@@ -4,6 +4,7 @@
 #include <sturnus/functional/flat.h>
 
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -19,6 +20,74 @@ template <class T>
 inline constexpr bool is_tuple = false;
 template <class... T>
 inline constexpr bool is_tuple<std::tuple<T...>> = true;
+
+/// One thing as that thing, two as a pair, more as a tuple.
+template <class First, class... Rest>
+auto together(First first, Rest... rest) {
+  if constexpr (sizeof...(Rest) == 0) {
+    return first;
+  } else if constexpr (sizeof...(Rest) == 1) {
+    return std::pair<First, Rest...>(std::move(first), std::move(rest)...);
+  } else {
+    return std::tuple<First, Rest...>(std::move(first), std::move(rest)...);
+  }
+}
+
+/// The mark of has_aux on a function.
+template <class F>
+struct HasAux {
+  F f;
+  template <class... Args>
+  auto operator()(const Args&... args) const {
+    return f(args...);
+  }
+};
+template <class F>
+inline constexpr bool is_marked = false;
+template <class F>
+inline constexpr bool is_marked<HasAux<F>> = true;
+
+/// f without what it returns beside its value when it is marked with has_aux. That is kept here,
+/// until the transform gives its leaves their values at the arguments.
+template <class F, class Arguments>
+class Apart {
+  using Returned = typename ReturnedBy<F, Arguments>::type;
+  static constexpr bool marked = is_marked<F>;
+  static_assert(!marked || is_pair<Returned>,
+                "has_aux: the function must return a std::pair, of its value and what is to come "
+                "out beside it");
+
+ public:
+  Apart(const F& f, const Arguments&, const Caller& caller) : f_(f), caller_(caller) {}
+
+  template <class... Args>
+  auto operator()(const Args&... args) const {
+    if constexpr (marked) {
+      both_ = f_(args...);
+      aux_ = leaves_of(both_->second, caller_.name, "what stands beside the value", caller_.where);
+      return both_->first;
+    } else {
+      return f_(args...);
+    }
+  }
+  /// The leaves of what stands beside the value.
+  Arrays& aux() const { return aux_; }
+  /// Results of the transform, with what stands beside the value as the last.
+  template <class... Results>
+  auto with_aux(Results... results) const {
+    if constexpr (marked) {
+      return together(std::move(results)..., with_leaves(both_->second, aux_));
+    } else {
+      return together(std::move(results)...);
+    }
+  }
+
+ private:
+  const F& f_;
+  const Caller& caller_;
+  mutable std::optional<Returned> both_;
+  mutable Arrays aux_;
+};
 
 /// The arguments to differentiate by: the first, unless others are named.
 template <std::size_t... Wrt>
@@ -54,7 +123,7 @@ auto unwrapped(Tuple tuple) {
 template <class X>
 auto as_arguments(const X& x) {
   if constexpr (is_tuple<X>) {
-    return x;
+    return std::apply([](const auto&... args) { return to_arguments(args...); }, x);
   } else {
     return to_arguments(x);
   }
@@ -74,20 +143,9 @@ auto value_and_grad(const F& f, const Arguments& arguments, std::string_view nam
   require_arguments<Arguments>(wrt);
   auto chosen = selected(arguments, wrt);
   auto g = fixing_others(f, arguments, wrt);
-  Flat flat(g, chosen);
-  ValueAndGrad result =
-      value_and_grad(flat.function(), flat.leaves(), caller(name, where, arguments, wrt));
+  Flat flat(g, chosen, caller(name, where, arguments, wrt));
+  ValueAndGrad result = value_and_grad(flat.function(), flat.leaves(), flat.caller());
   return std::pair(flat.result(result.outputs), unwrapped(with_leaves(chosen, result.gradient)));
-}
-
-template <class F, class X>
-auto jvp(std::string_view name, const F& f, const X& x, const X& tangents, Where where) {
-  auto arguments = as_arguments(x);
-  Arrays directions = leaves_like(name, "x", unwrapped(arguments), "the tangents",
-                                  unwrapped(as_arguments(tangents)), where);
-  Flat flat(f, arguments);
-  Duals duals = jvp(flat.function(), flat.leaves(), directions, caller(name, where, arguments));
-  return std::pair(flat.result(duals.values), flat.result(duals.tangents));
 }
 
 }  // namespace internal
@@ -128,12 +186,29 @@ auto grad(F f, Where where = Where::here()) {
   return internal::grad_as<Wrt...>("grad", std::move(f), where);
 }
 
-/// The pair of f's result at `x` and its directional derivative along `tangents`. Several arguments
-/// are tuples: jvp(f, std::tuple(a, b), std::tuple(da, db)). Throws TreeError or ShapeError when
-/// the tangents are not of x's structure and types.
+/// The mark of a function that returns a pair, of which transforms are to differentiate only the
+/// first: the second, any tree, comes out beside the others of their results, as the last. So
+/// jvp(has_aux(f), x, dx) is the tuple (value, derivative, aux), jacrev(has_aux(f))(x) the pair
+/// (Jacobian, aux). Without it both of the pair are results, and have derivatives; only grad and
+/// its kin (value_and_grad, hessian, hvp), whose value is one number, know a pair without the mark.
+template <class F>
+auto has_aux(F f) {
+  return internal::HasAux<F>{std::move(f)};
+}
+
+/// The pair of f's result at `x` and its directional derivative along `tangents`, f'(x) dx. Several
+/// arguments are tuples: jvp(f, std::tuple(a, b), std::tuple(da, db)). Throws TreeError or
+/// ShapeError when the tangents are not of x's structure and types.
 template <class F, class X>
 auto jvp(const F& f, const X& x, const X& tangents, Where where = Where::here()) {
-  return internal::jvp("jvp", f, x, tangents, where);
+  auto arguments = internal::as_arguments(x), directions = internal::as_arguments(tangents);
+  internal::Caller caller = internal::caller("jvp", where, arguments);
+  Arrays along = internal::leaves_like("jvp", "x", internal::unwrapped(arguments), "the tangents",
+                                       internal::unwrapped(directions), where);
+  internal::Apart apart(f, arguments, caller);
+  internal::Flat flat(apart, arguments, caller);
+  internal::Duals duals = internal::jvp(flat.function(), flat.leaves(), along, apart.aux(), caller);
+  return apart.with_aux(flat.result(duals.values), flat.result(duals.tangents));
 }
 
 /// The pair of f's result and its derivative at `args`, a function of tangents of all arguments.
@@ -142,8 +217,10 @@ auto jvp(const F& f, const X& x, const X& tangents, Where where = Where::here())
 template <class F, class... Args>
 auto linearize(const F& f, const Args&... args) {
   auto arguments = internal::to_arguments(args...);
-  internal::Flat flat(f, arguments);
-  internal::LinearMap map(flat.function(), flat.leaves(), "linearize");
+  internal::Caller caller = internal::caller("linearize", {}, arguments);
+  internal::Apart apart(f, arguments, caller);
+  internal::Flat flat(apart, arguments, caller);
+  internal::LinearMap map(flat.function(), flat.leaves(), apart.aux(), caller);
   auto value = flat.result(map.outputs());
   auto derivative = [map, value, arguments](const internal::Argument<Args>&... tangents,
                                             Where where = Where::here()) {
@@ -153,17 +230,19 @@ auto linearize(const F& f, const Args&... args) {
     Arrays results = map.forward(leaves, tree_structure(given).leaf_paths(), where);
     return internal::with_leaves(value, results);
   };
-  return std::pair(std::move(value), std::move(derivative));
+  return apart.with_aux(std::move(value), std::move(derivative));
 }
 
-/// The pair of f's result and the function that takes a cotangent of it back to the arguments: to
-/// one of the argument's type, or a tuple for several. That throws TreeError or ShapeError for a
-/// cotangent that is not of the result's structure and types.
+/// The pair of f's result and the function that takes a cotangent of it back to the arguments, ct
+/// to ct^T f'(x): to one of the argument's type, or a tuple for several. That throws TreeError or
+/// ShapeError for a cotangent that is not of the result's structure and types.
 template <class F, class... Args>
 auto vjp(const F& f, const Args&... args) {
   auto arguments = internal::to_arguments(args...);
-  internal::Flat flat(f, arguments);
-  internal::LinearMap map(flat.function(), flat.leaves(), "vjp");
+  internal::Caller caller = internal::caller("vjp", {}, arguments);
+  internal::Apart apart(f, arguments, caller);
+  internal::Flat flat(apart, arguments, caller);
+  internal::LinearMap map(flat.function(), flat.leaves(), apart.aux(), caller);
   auto value = flat.result(map.outputs());
   auto pullback = [map, arguments, value](const std::decay_t<decltype(value)>& cotangent,
                                           Where where = Where::here()) {
@@ -172,7 +251,7 @@ auto vjp(const F& f, const Args&... args) {
     Arrays back = map.backward(leaves, tree_structure(cotangent).leaf_paths(), where);
     return internal::unwrapped(internal::with_leaves(arguments, back));
   };
-  return std::pair(std::move(value), std::move(pullback));
+  return apart.with_aux(std::move(value), std::move(pullback));
 }
 
 }  // namespace sturnus

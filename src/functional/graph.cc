@@ -241,14 +241,15 @@ struct Placeholder {
   static constexpr std::string_view name = "placeholder";
   std::int64_t serial;
   ArrayType type;
-  std::string owner;
+  std::string owner, line;
   ArrayType infer(const Arrays&) const { return type; }
   void lower(Emitter&, const Node&) const {
-    throw TraceError(message(owner,
-                             "an array of type " + type.str() +
-                                 " that stood for an argument of the traced function is used after "
-                                 "the function returned",
-                             "Return it from the function instead of storing it outside"));
+    throw TraceError(
+        message(owner,
+                "an array of type " + type.str() + " that stood for an argument of " +
+                    (line.empty() ? "the traced function" : "the function traced at " + line) +
+                    " is used after the function returned",
+                "Return it from the function instead of storing it outside"));
   }
 };
 
@@ -284,14 +285,14 @@ struct Constant {
 
 }  // namespace
 
-Array placeholder(const ArrayType& type, std::string_view owner) {
+Array placeholder(const ArrayType& type, std::string_view owner, Where where) {
   static std::atomic<std::int64_t> serial = 0;
-  return graph_node(Placeholder{serial++, type, std::string(owner)});
+  return graph_node(Placeholder{serial++, type, std::string(owner), where.str()});
 }
 
-Arrays placeholders(const ArrayTypes& types, std::string_view owner) {
+Arrays placeholders(const ArrayTypes& types, std::string_view owner, Where where) {
   Arrays result;
-  for (const ArrayType& type : types) result.push_back(placeholder(type, owner));
+  for (const ArrayType& type : types) result.push_back(placeholder(type, owner, where));
   return result;
 }
 

@@ -143,10 +143,10 @@ std::string where_text();
 /// read.
 std::string message(std::string_view function, const std::string& fault, std::string_view remedy);
 
-/// An input of a traced function, which is distinct from all others. `owner` names the transform,
-/// for messages.
-Array placeholder(const ArrayType& type, std::string_view owner);
-Arrays placeholders(const ArrayTypes& types, std::string_view owner);
+/// An input of a traced function, which is distinct from all others. `owner` names the transform
+/// and `where` the line that asks for it, for messages.
+Array placeholder(const ArrayType& type, std::string_view owner, Where where = {});
+Arrays placeholders(const ArrayTypes& types, std::string_view owner, Where where = {});
 /// Input `index` of a closed graph (a loop's body): equal ones are the same value.
 Array parameter(int index, const ArrayType& type);
 /// One number everywhere; integers up to 2^53. StableHLO: constant.

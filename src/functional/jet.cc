@@ -215,7 +215,7 @@ Arrays jet(const FlatFunction& f, const Arrays& x, const std::vector<Arrays>& de
   std::size_t results = 0;
   {
     Trace trace;
-    Arrays roots = placeholders(types_of(x), "jet");
+    Arrays roots = placeholders(types_of(x), "jet", caller.where);
     std::vector<Series> series;
     for (std::size_t i = 0; i < x.size(); i++) {
       Series c = {x[i]};

@@ -13,15 +13,14 @@ namespace sturnus {
 template <class F, class X>
 auto jet(const F& f, const X& x, const std::vector<X>& derivatives, Where where = Where::here()) {
   auto arguments = internal::as_arguments(x);
-  internal::Flat flat(f, arguments);
+  internal::Flat flat(f, arguments, internal::caller("jet", where, arguments));
   std::vector<Arrays> given, found;
   for (const X& derivative : derivatives) {
     auto given_tree = internal::unwrapped(internal::as_arguments(derivative));
     given.push_back(internal::leaves_like("jet", "x", internal::unwrapped(arguments),
                                           "a derivative", given_tree, where));
   }
-  auto value = internal::jet(flat.function(), flat.leaves(), given, found,
-                             internal::caller("jet", where, arguments));
+  auto value = internal::jet(flat.function(), flat.leaves(), given, found, flat.caller());
   std::vector<std::decay_t<decltype(flat.result(value))>> results;
   for (const Arrays& leaves : found) results.push_back(flat.result(leaves));
   return std::pair(flat.result(value), std::move(results));

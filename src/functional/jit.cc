@@ -56,7 +56,8 @@ std::shared_ptr<const JitCache::Entry> JitCache::find(const TreeSchema& schema,
     if (DebugNans::on() && entry.graph == nullptr) return false;
     if (!entry.structure.fits(schema, scan.open, scan.text)) return false;
     for (std::size_t i = 0; i < scan.leaves.size(); i++) {
-      if (scan.leaf<Array>(i).type() != entry.types[i]) return false;
+      const Array& leaf = scan.leaf<Array>(i);
+      if (leaf.empty() || leaf.type() != entry.types[i]) return false;
     }
     return options_.device || scan.leaves.empty() || scan.leaf<Array>(0).device() == entry.device;
   };
@@ -75,7 +76,7 @@ std::shared_ptr<const JitCache::Entry> JitCache::add(
   Arrays parameters, outputs;
   {
     Trace trace;
-    parameters = placeholders(types, "jit");
+    parameters = placeholders(types, "jit", where_);
     outputs = f(parameters);
   }
   warn_if_huge(outputs, options_.warn_above, where_);
@@ -102,7 +103,7 @@ std::shared_ptr<const JitCache::Entry> JitCache::add(
 Lowered JitCache::lower(const FlatFunction& f, const Arrays& x, const Mask& donors,
                         std::vector<std::string> names) const {
   Trace trace;
-  Arrays parameters = placeholders(types_of(x), "jit");
+  Arrays parameters = placeholders(types_of(x), "jit", where_);
   Arrays outputs = f(parameters);
   warn_if_huge(outputs, options_.warn_above, where_);
   return {"jit", std::move(parameters), std::move(outputs), donors, std::move(names)};

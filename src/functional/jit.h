@@ -76,7 +76,8 @@ class Compiled {
 
   template <class... Args>
   Result operator()(const Args&... args) const {
-    return internal::with_leaves(like_, program_.run(internal::leaves_of(Arguments(args...))));
+    Arrays leaves = internal::leaves_of(Arguments(args...), "jit", "argument", {});
+    return internal::with_leaves(like_, program_.run(leaves));
   }
   const Program& program() const { return program_; }
 
@@ -116,7 +117,7 @@ class Jitted {
   Lowered lower(const Args&... args) const {
     using Arguments = ArgumentsOf<std::index_sequence_for<Args...>, Args...>;
     Arguments arguments(args...);
-    internal::Flat flat(f_, arguments);
+    internal::Flat flat(f_, arguments, internal::caller("jit", cache_->where(), arguments));
     return lowered(flat, arguments);
   }
 
@@ -125,7 +126,7 @@ class Jitted {
   auto compile(const Args&... args) const {
     using Arguments = ArgumentsOf<std::index_sequence_for<Args...>, Args...>;
     Arguments arguments(args...);
-    internal::Flat flat(f_, arguments);
+    internal::Flat flat(f_, arguments, internal::caller("jit", cache_->where(), arguments));
     Program program = lowered(flat, arguments).compile(cache_->options().device);
     return Compiled<typename internal::Flat<F, Arguments>::Result, Arguments>(program, flat.like());
   }
@@ -159,7 +160,7 @@ class Jitted {
   static std::vector<std::size_t> leaf_counts(const Arguments& arguments) {
     return std::apply(
         [](const auto&... tree) {
-          return std::vector<std::size_t>{internal::leaves_of(tree).size()...};
+          return std::vector<std::size_t>{tree_structure(tree).leaf_count()...};
         },
         arguments);
   }
@@ -167,8 +168,9 @@ class Jitted {
   template <class Arguments>
   auto compile_entry(const TreeSchema& schema, const internal::TreeScan& scan,
                      const Arguments& arguments) const {
-    internal::Flat flat(f_, arguments);
+    internal::Flat flat(f_, arguments, internal::caller("jit", cache_->where(), arguments));
     using Result = typename decltype(flat)::Result;
+    flat.leaves();  // throws when one is Array()
     return cache_->add(schema, scan, donors_of(arguments), flat.function(), [&flat] {
       Result like = flat.like();
       for_each_leaf(like, [](Array& leaf) { leaf = Array(); });
@@ -206,7 +208,7 @@ Lowered lower(const F& f, const Args&... args) {
 template <class F, class... Args>
 auto eval_shape(const F& f, const Args&... args) {
   auto arguments = internal::to_arguments(args...);
-  internal::Flat flat(f, arguments);
+  internal::Flat flat(f, arguments, internal::caller("eval_shape", {}, arguments));
   internal::Trace trace;
   Arrays leaves;
   for (const Array& leaf : flat.leaves()) {

@@ -41,23 +41,25 @@ void check_directions(std::string_view name, const std::string& what, const Arra
 
 }  // namespace
 
-LinearMap::LinearMap(const FlatFunction& f, const Arrays& x, std::string_view name)
-    : name_(name), types_(types_of(x)) {
+LinearMap::LinearMap(const FlatFunction& f, const Arrays& x, Arrays& aux, const Caller& caller)
+    : name_(caller.name), types_(types_of(x)) {
   auto parts = std::make_shared<Parts>();
   parts->real = real_ones(x);
   Closed closed;
   {
     Trace trace;
-    Arrays roots = placeholders(types_, name);
-    Arrays directions = placeholders(types_of(chosen(x, parts->real)), name);
+    Arrays roots = placeholders(types_, name_, caller.where);
+    Arrays directions = placeholders(types_of(chosen(x, parts->real)), name_);
     Duals duals = push_forward(f(roots), roots, x, scattered(directions, parts->real));
     outputs_ = duals.values;
+    aux = substitute(aux, roots, x);
     parts->moves = present(duals.tangents);
     closed = close(chosen(duals.tangents, parts->moves), directions);
     parts->tangents = closed.body;
   }
-  Arrays all = settle(joined(outputs_, closed.captured));
+  Arrays all = settle(joined(joined(outputs_, closed.captured), aux));
   parts->residuals = part(all, outputs_.size(), closed.captured.size());
+  aux = part(all, all.size() - aux.size(), aux.size());
   outputs_ = part(all, 0, outputs_.size());
   parts_ = std::move(parts);
 }
@@ -150,12 +152,13 @@ Arrays second_derivatives(const Arrays& outputs, const Arrays& roots, const Arra
 
 // For each output and each x[j], `reduced` of these and x[j].
 std::vector<Arrays> second_derivatives(
-    const Caller& caller, const FlatFunction& f, const Arrays& x,
+    const Caller& caller, const FlatFunction& f, const Arrays& x, Arrays& aux,
     const std::function<Array(const Array& columns, const Array& x)>& reduced) {
   check_differentiable(x, caller);
   Trace trace;
-  Arrays roots = placeholders(types_of(x), caller.name);
+  Arrays roots = placeholders(types_of(x), caller.name, caller.where);
   Arrays outputs = f(roots);
+  aux = substitute(aux, roots, x);
   std::vector<Arrays> table(outputs.size());
   for (std::size_t j = 0; j < x.size(); j++) {
     Arrays columns = second_derivatives(outputs, roots, x, j);
@@ -164,11 +167,12 @@ std::vector<Arrays> second_derivatives(
   return table;
 }
 
-std::vector<Arrays> settle_table(std::vector<Arrays> table) {
-  Arrays flat;
+std::vector<Arrays> settle_table(std::vector<Arrays> table, Arrays& aux) {
+  Arrays flat = aux;
   for (const Arrays& row : table) flat.insert(flat.end(), row.begin(), row.end());
   flat = settle(std::move(flat));
-  std::size_t next = 0;
+  aux = part(flat, 0, aux.size());
+  std::size_t next = aux.size();
   for (Arrays& row : table) {
     for (Array& entry : row) entry = flat[next++];
   }
@@ -177,12 +181,13 @@ std::vector<Arrays> settle_table(std::vector<Arrays> table) {
 
 }  // namespace
 
-std::vector<Arrays> forward_jacobian(const FlatFunction& f, const Arrays& x, const Caller& caller) {
+std::vector<Arrays> forward_jacobian(const FlatFunction& f, const Arrays& x, Arrays& aux,
+                                     const Caller& caller) {
   check_differentiable(x, caller);
   std::vector<Arrays> table;
   {
     Trace trace;
-    LinearMap map(f, x, caller.name);
+    LinearMap map(f, x, aux, caller);
     table.resize(map.outputs().size());
     for (std::size_t j = 0; j < x.size(); j++) {
       Arrays columns =
@@ -192,15 +197,16 @@ std::vector<Arrays> forward_jacobian(const FlatFunction& f, const Arrays& x, con
       }
     }
   }
-  return settle_table(std::move(table));
+  return settle_table(std::move(table), aux);
 }
 
-std::vector<Arrays> reverse_jacobian(const FlatFunction& f, const Arrays& x, const Caller& caller) {
+std::vector<Arrays> reverse_jacobian(const FlatFunction& f, const Arrays& x, Arrays& aux,
+                                     const Caller& caller) {
   check_differentiable(x, caller);
   std::vector<Arrays> table;
   {
     Trace trace;
-    LinearMap map(f, x, caller.name);
+    LinearMap map(f, x, aux, caller);
     for (std::size_t i = 0; i < map.outputs().size(); i++) {
       const Array& output = map.outputs()[i];
       Arrays rows = each_alone([&map](const Arrays& ct) { return map.backward(ct); },
@@ -213,25 +219,29 @@ std::vector<Arrays> reverse_jacobian(const FlatFunction& f, const Arrays& x, con
       table.push_back(rows);
     }
   }
-  return settle_table(std::move(table));
+  return settle_table(std::move(table), aux);
 }
 
-std::vector<Arrays> hessian_diagonal(const FlatFunction& f, const Arrays& x, const Caller& caller) {
-  return settle_table(second_derivatives(caller, f, x, columns_last));
+std::vector<Arrays> hessian_diagonal(const FlatFunction& f, const Arrays& x, Arrays& aux,
+                                     const Caller& caller) {
+  std::vector<Arrays> table = second_derivatives(caller, f, x, aux, columns_last);
+  return settle_table(std::move(table), aux);
 }
 
-Arrays laplacian(const FlatFunction& f, const Arrays& x, const Caller& caller) {
+Arrays laplacian(const FlatFunction& f, const Arrays& x, Arrays& aux, const Caller& caller) {
   auto summed = [](const Array& columns, const Array&) { return sum_over(columns, {0}); };
   Arrays sums;
   {
     Trace trace;
-    for (const Arrays& parts : second_derivatives(caller, f, x, summed)) {
+    for (const Arrays& parts : second_derivatives(caller, f, x, aux, summed)) {
       Array sum;
       for (const Array& part : parts) sum = add_tangents(sum, part);
       sums.push_back(sum);
     }
   }
-  return settle(std::move(sums));
+  Arrays all = settle(joined(sums, aux));
+  aux = part(all, sums.size(), aux.size());
+  return part(all, 0, sums.size());
 }
 
 }  // namespace sturnus::internal

@@ -41,6 +41,8 @@ Arrays associative_scan(const FlatFunction& combine, const Arrays& xs, bool reve
 
 /// The common extent of axis 0. Throws ShapeError when there is none.
 std::int64_t common_length(std::string_view function, const Arrays& xs, Where where);
+/// Throws Error when a number of steps is negative.
+void check_length(std::string_view function, std::int64_t length, Where where);
 /// lower, lower + 1, ..., upper - 1 as i32.
 Array counting(std::int64_t lower, std::int64_t upper);
 Array is_below(const Array& i, const Array& end);

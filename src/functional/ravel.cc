@@ -22,7 +22,8 @@ Array ravel_leaves(const Arrays& leaves) {
   return settle({vector})[0];
 }
 
-Arrays unravel_leaves(const Array& vector, const ArrayTypes& types) {
+Arrays unravel_leaves(const Array& vector, const ArrayTypes& types, Where where) {
+  Blame blame(where);
   std::int64_t total = 0;
   for (const ArrayType& type : types) total += type.size();
   if (vector.shape() != Shape{total}) {

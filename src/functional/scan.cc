@@ -25,8 +25,8 @@ ArrayTypes slice_types(const Arrays& xs) {
 ScanResult make_scan(const std::function<Arrays(const Arrays& carry, const Arrays& x)>& f,
                      const Arrays& start, const Arrays& xs, std::int64_t length, bool reverse,
                      std::string_view name, const std::vector<std::string>& paths, Where where) {
-  Arrays carry = placeholders(types_of(start), name);
-  Arrays slices = placeholders(slice_types(xs), name);
+  Arrays carry = placeholders(types_of(start), name, where);
+  Arrays slices = placeholders(slice_types(xs), name, where);
   Arrays outputs = f(carry, slices);
   Blame blame(where);
   check_carry(name, types_of(start), types_of(part(outputs, 0, start.size())), paths);
@@ -289,8 +289,18 @@ std::int64_t common_length(std::string_view function, const Arrays& xs, Where wh
     }
     length = extent;
   }
-  if (!length) throw ShapeError(message(function, "xs has no arrays", "Use fori_loop"));
+  if (!length) {
+    throw ShapeError(message(function, "xs has no arrays",
+                             "Use fori_loop, or scan with none for xs and a length"));
+  }
   return *length;
+}
+
+void check_length(std::string_view function, std::int64_t length, Where where) {
+  if (length >= 0) return;
+  Blame blame(where);
+  throw Error(message(function, "the length is " + std::to_string(length),
+                      "Give the number of steps, 0 or more"));
 }
 
 Array counting(std::int64_t lower, std::int64_t upper) {

@@ -77,7 +77,7 @@ Arrays vmap(const FlatFunction& f, const Arrays& x, const std::vector<std::int64
       if (!n) first = i;
       n = extent;
       type.shape.erase(type.shape.begin() + axis);
-      arguments.push_back(placeholder(type, "vmap"));
+      arguments.push_back(placeholder(type, "vmap", caller.where));
       roots.push_back(arguments.back());
       values.push_back(move_axis(x[i], axis, 0));
     }

@@ -52,8 +52,12 @@ Arrays spread_call(const FlatFunction& f, const Arrays& x, const Mask& mapped, s
 std::vector<Series> push_series(const Arrays& outputs, const Arrays& roots,
                                 const std::vector<Series>& series, std::size_t order);
 
+// In what follows `aux` holds what f computes beside its results: values of its graph, which f puts
+// there when it is called, and which come back as their values at x. They are not differentiated.
+
 /// f and its directional derivative: results, then tangents.
-Duals jvp(const FlatFunction& f, const Arrays& x, const Arrays& tangents, const Caller& caller);
+Duals jvp(const FlatFunction& f, const Arrays& x, const Arrays& tangents, Arrays& aux,
+          const Caller& caller);
 
 /// f along the curve with the derivatives `derivatives`[k - 1] of order k = 1, 2, ... at x: f's
 /// results, and their derivatives along the curve of the same orders.
@@ -75,7 +79,7 @@ ValueAndGrad value_and_grad(const FlatFunction& f, const Arrays& x, const Caller
 /// does not depend on the tangents is computed once, when the map is made.
 class LinearMap {
  public:
-  LinearMap(const FlatFunction& f, const Arrays& x, std::string_view name);
+  LinearMap(const FlatFunction& f, const Arrays& x, Arrays& aux, const Caller& caller);
   /// The values of f at x.
   const Arrays& outputs() const { return outputs_; }
   /// The paths name the tangents and cotangents in messages, the line is the one that gives them.
@@ -94,12 +98,15 @@ class LinearMap {
 
 /// The derivative of output i of f by x[j] at [i][j], with the axes of the output before those of
 /// x[j]; one column, or one row, of it at a time.
-std::vector<Arrays> forward_jacobian(const FlatFunction& f, const Arrays& x, const Caller& caller);
-std::vector<Arrays> reverse_jacobian(const FlatFunction& f, const Arrays& x, const Caller& caller);
+std::vector<Arrays> forward_jacobian(const FlatFunction& f, const Arrays& x, Arrays& aux,
+                                     const Caller& caller);
+std::vector<Arrays> reverse_jacobian(const FlatFunction& f, const Arrays& x, Arrays& aux,
+                                     const Caller& caller);
 /// The second derivative of output i by each element of x[j] at [i][j], shaped like a Jacobian.
-std::vector<Arrays> hessian_diagonal(const FlatFunction& f, const Arrays& x, const Caller& caller);
+std::vector<Arrays> hessian_diagonal(const FlatFunction& f, const Arrays& x, Arrays& aux,
+                                     const Caller& caller);
 /// The sum of the second derivatives of each output by all elements of x.
-Arrays laplacian(const FlatFunction& f, const Arrays& x, const Caller& caller);
+Arrays laplacian(const FlatFunction& f, const Arrays& x, Arrays& aux, const Caller& caller);
 /// Throws DtypeError unless all arguments are floating point or complex.
 void check_differentiable(const Arrays& x, const Caller& caller);
 

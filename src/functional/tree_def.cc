@@ -22,6 +22,11 @@ std::string counted(std::size_t count, const std::string& one, const std::string
   return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
+/// " (pinn.cc:41)", or nothing when the line is not known.
+std::string in_parentheses(std::string_view line) {
+  return line.empty() ? "" : " (" + std::string(line) + ")";
+}
+
 /// A path as the subject of a sentence.
 std::string subject(const std::string& path) { return path.empty() ? "the tree" : path; }
 
@@ -261,9 +266,8 @@ std::string first_difference(std::string_view a_name, const TreeDef& a, std::str
 void require_same_structure(std::string_view function, std::string_view a_name, const TreeDef& a,
                             std::string_view b_name, const TreeDef& b, std::string_view line) {
   if (a == b) return;
-  std::string place = line.empty() ? "" : " (" + std::string(line) + ")";
-  throw TreeError(std::string(function) + ": " + first_difference(a_name, a, b_name, b) + place +
-                  ". Give both the same structure");
+  throw TreeError(std::string(function) + ": " + first_difference(a_name, a, b_name, b) +
+                  in_parentheses(line) + ". Give both the same structure");
 }
 
 void require_leaf_count(std::string_view function, const TreeDef& def, std::size_t given) {
@@ -276,11 +280,10 @@ void require_leaf_count(std::string_view function, const TreeDef& def, std::size
   throw TreeError(message + ". Give as many leaves as tree_leaves of such a tree returns");
 }
 
-void throw_no_value(std::string_view what, const TreeDef& def, std::size_t leaf) {
-  throw TreeError("in " + std::string(what) + " of a transformed function " +
-                  subject(def.leaf_paths()[leaf]) +
-                  " is Array(), which has no type and no value. Assign it one, or let it be a "
-                  "std::optional<Array>");
+void throw_no_value(std::string_view function, std::string_view leaf, std::string_view line) {
+  throw TreeError(std::string(function) + ": " + std::string(leaf) +
+                  " is Array(), which has no type and no value" + in_parentheses(line) +
+                  ". Assign it one, or let it be a std::optional<Array>");
 }
 
 }  // namespace sturnus

@@ -102,8 +102,10 @@ void require_same_structure(std::string_view function, std::string_view a_name, 
 /// Throws a TreeError in the name of `function` unless `given` is the number of leaves.
 void require_leaf_count(std::string_view function, const TreeDef& def, std::size_t given);
 
-/// Throws the TreeError for a leaf that is Array() in `what` ("the result", ...) a function has.
-[[noreturn]] void throw_no_value(std::string_view what, const TreeDef& def, std::size_t leaf);
+/// Throws the TreeError for a leaf that is Array(): `leaf` of `function` is "the result .b" or the
+/// like.
+[[noreturn]] void throw_no_value(std::string_view function, std::string_view leaf,
+                                 std::string_view line);
 
 }  // namespace sturnus
 

@@ -13,9 +13,6 @@
 
 namespace sturnus {
 
-/// An argument that vmap passes whole to every call.
-inline constexpr std::nullopt_t none = std::nullopt;
-
 /// Along which axis a tree is mapped: one axis for all its leaves, `none`, or axes of parts of it
 /// by their paths, of which the longest counts: by_path({{".net", 0}, {".net[2].b", none}}).
 class MapAxis {
@@ -60,10 +57,10 @@ template <class F>
 auto vmap(F f, VmapOptions options = {}, Where where = Where::here()) {
   return [f = std::move(f), options = std::move(options), where](const auto&... args) {
     auto arguments = internal::to_arguments(args...);
-    internal::Flat flat(f, arguments);
+    internal::Flat flat(f, arguments, internal::caller("vmap", where, arguments));
     Arrays results = internal::vmap(
         flat.function(), flat.leaves(), options, [&] { return tree_structure(flat.like()); },
-        internal::caller("vmap", where, arguments));
+        flat.caller());
     return flat.result(results);
   };
 }

@@ -63,7 +63,7 @@ struct While {
 
 Arrays make_while(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
                   const std::vector<std::string>& paths, Where where) {
-  Arrays roots = placeholders(types_of(start), "while_loop");
+  Arrays roots = placeholders(types_of(start), "while_loop", where);
   Arrays go_on = condition(roots);
   Arrays next = body(roots);
   Blame blame(where);

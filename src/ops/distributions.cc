@@ -19,6 +19,7 @@
 #include "src/ops/matrices.h"
 #include "src/ops/promotion.h"
 #include "src/ops/quick_erf_inv.h"
+#include "src/ops/random_words.h"
 #include "src/ops/structural.h"
 
 namespace sturnus {
@@ -58,11 +59,13 @@ using internal::Blame;
 
 Array exponential(const Key& key, const Shape& shape, DType dtype, Where where) {
   Blame blame(where);
+  internal::check_floating("exponential", dtype);
   return as_one_program([&] { return -log1p(-uniform(key, shape, 0.0, 1.0, dtype)); });
 }
 
 Array laplace(const Key& key, const Shape& shape, DType dtype, Where where) {
   Blame blame(where);
+  internal::check_floating("laplace", dtype);
   return as_one_program([&] {
     double low = -1 + internal::limits_of(dtype).epsilon / 2;
     Array u = uniform(key, shape, low, 1.0, dtype);
@@ -73,6 +76,7 @@ Array laplace(const Key& key, const Shape& shape, DType dtype, Where where) {
 
 Array logistic(const Key& key, const Shape& shape, DType dtype, Where where) {
   Blame blame(where);
+  internal::check_floating("logistic", dtype);
   return as_one_program([&] {
     Array u = uniform(key, shape, internal::limits_of(dtype).tiny, 1.0, dtype);
     Array low = log(u);
@@ -82,6 +86,7 @@ Array logistic(const Key& key, const Shape& shape, DType dtype, Where where) {
 
 Array gumbel(const Key& key, const Shape& shape, DType dtype, Where where) {
   Blame blame(where);
+  internal::check_floating("gumbel", dtype);
   return as_one_program([&] {
     Array u = uniform(key, shape, internal::limits_of(dtype).tiny, 1.0, dtype);
     return -log(-log(u));
@@ -90,6 +95,7 @@ Array gumbel(const Key& key, const Shape& shape, DType dtype, Where where) {
 
 Array cauchy(const Key& key, const Shape& shape, DType dtype, Where where) {
   Blame blame(where);
+  internal::check_floating("cauchy", dtype);
   return as_one_program([&] {
     Array u = uniform(key, shape, internal::limits_of(dtype).epsilon, 1.0, dtype);
     Array angle = std::numbers::pi * (u - 0.5);
@@ -101,6 +107,7 @@ Array cauchy(const Key& key, const Shape& shape, DType dtype, Where where) {
 Array truncated_normal(const Key& key, double low, double high, const Shape& shape, DType dtype,
                        Where where) {
   Blame blame(where);
+  internal::check_floating("truncated_normal", dtype);
   if (!(low < high)) {
     throw Error(internal::message(
         "truncated_normal",
@@ -131,6 +138,7 @@ Array rademacher(const Key& key, const Shape& shape, DType dtype, Where where) {
 
 Array ball(const Key& key, std::int64_t dimensions, const Shape& shape, DType dtype, Where where) {
   Blame blame(where);
+  internal::check_floating("ball", dtype);
   return as_one_program([&] {
     auto [for_direction, for_radius] = split(key);
     Shape points = shape;

@@ -27,7 +27,7 @@ DType promoted(DType a, DType b) {
     case DType::u32:
       return DType::i64;
     default:
-      return DType::f32;  // as in JAX: nothing holds both i64 and u64
+      return DType::f64;  // as in NumPy: no integer holds both, and f64 the most of them
   }
 }
 

@@ -89,6 +89,7 @@ Array bits(const Key& key, const Shape& shape, DType dtype, Where where) {
 
 Array uniform(const Key& key, const Shape& shape, Operand low, Operand high, DType dtype) {
   Blame blame(low.where);
+  internal::check_floating("uniform", dtype);
   return as_one_program([&] {
     Array a = convert(internal::to_array(low, dtype), dtype);
     Array b = convert(internal::to_array(high, dtype), dtype);
@@ -102,6 +103,7 @@ Array uniform(const Key& key, const Shape& shape, Operand low, Operand high, DTy
 
 Array normal(const Key& key, const Shape& shape, DType dtype, Where where) {
   Blame blame(where);
+  internal::check_floating("normal", dtype);
   return as_one_program([&] {
     return internal::unit_normal(internal::hashed_positions("normal", key, shape), dtype);
   });

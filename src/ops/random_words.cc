@@ -29,16 +29,19 @@ FloatLayout layout_of(DType dtype) {
       return {DType::u16, DType::u8, 7, 127};
     case DType::f32:
       return {DType::u32, DType::u32, 23, 127};
-    case DType::f64:
-      return {DType::u64, DType::u64, 52, 1023};
     default:
-      throw DtypeError(message(
-          "random", "numbers of type " + std::string(name_of(dtype)) + " are not floating point",
-          "Ask for f32 or f64"));
+      return {DType::u64, DType::u64, 52, 1023};
   }
 }
 
 }  // namespace
+
+void check_floating(std::string_view function, DType dtype) {
+  if (is_floating(dtype)) return;
+  throw DtypeError(message(
+      function, "numbers of type " + std::string(name_of(dtype)) + " are not floating point",
+      "Ask for f32 or f64"));
+}
 
 Words words_of(std::string_view function, const Key& key) {
   if (key.data.type() != ArrayType{DType::u32, {2}}) {

@@ -17,9 +17,11 @@ Words hashed_positions(std::string_view function, const Key& key, const Shape& s
 /// The hashes of one number under each key.
 Words hashed_number(const Words& keys, const Array& number);
 
+/// Throws DtypeError in the name of `function` when numbers of another type are asked for.
+void check_floating(std::string_view function, DType dtype);
 /// Both words as one unsigned integer. Throws DtypeError when dtype is not one.
 Array joined_words(const Words& words, DType dtype);
-/// Uniform in 0 <= x < 1. Throws DtypeError when dtype is not floating point.
+/// Uniform in 0 <= x < 1, floating point.
 Array unit_uniform(const Words& words, DType dtype);
 /// Normal with mean 0 and variance 1.
 Array unit_normal(const Words& words, DType dtype);

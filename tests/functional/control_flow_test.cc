@@ -94,6 +94,33 @@ TEST(Scan, CarriesStructsAndStacksResults) {
 }
 
 // A function of everything: captured value, start, xs; its gradient against central differences.
+// x -> r x, n times: x r^k stacked, and their derivatives.
+TEST(Scan, WithoutXsTakesALength) {
+  auto powers = [](Array r) {
+    return scan([&](Array c) { return std::pair(r * c, c); }, f64(3), none, {.length = 4});
+  };
+  auto [last, all] = powers(f64(2));
+  EXPECT_EQ(last.item<double>(), 48);
+  EXPECT_EQ(all.to_vector<double>(), (std::vector<double>{3, 6, 12, 24}));
+  auto total = [&](Array r) { return sum(powers(sum(r)).second); };  // 3 (1 + r + r^2 + r^3)
+  Array halves = array({1, 1}, DType::f64);
+  EXPECT_EQ(grad(total)(halves).to_vector<double>(), (std::vector<double>{51, 51}));
+  EXPECT_EQ(grad(grad(total))(f64(2)).item<double>(), 42);
+  EXPECT_EQ(vmap(total)(array({1, 2}, DType::f64)).to_vector<double>(),
+            (std::vector<double>{12, 45}));
+  // No step, and a carry of one's own type.
+  struct Count {
+    Array n;
+  };
+  auto count = [](Count c) { return std::pair(Count{c.n + 1}, std::tuple<>()); };
+  EXPECT_EQ(jit([&](Array n) { return scan(count, Count{n}, none, {.length = 5}).first.n; })(2)
+                .item<int>(),
+            7);
+  auto [same, nothing] = scan([](Array c) { return std::pair(c, c); }, 1.5, none, {.length = 0});
+  EXPECT_EQ(same.item<float>(), 1.5f);
+  EXPECT_EQ(nothing.shape(), Shape{0});
+}
+
 TEST(Scan, ReverseModeIsThatOfDifferences) {
   std::vector<double> pushes = {0.1, -0.2, 0.3, 0.05};
   auto loss = [](Array frequency, const State& start, const Array& pushes) {

@@ -37,9 +37,15 @@ std::string no_derivative(const std::string& function, const std::string& which)
          "to differentiate by";
 }
 
+std::string no_value(const std::string& which, bool with_line) {
+  return which + " is Array(), which has no type and no value" + (with_line ? " (<here>)" : "") +
+         ". Assign it one, or let it be a std::optional<Array>";
+}
+
 TEST(Errors, TreesAndTypesOfTransforms) {
   auto axes = [](Array x, Array) { return x; };
   auto by_net = [](const Net& n) { return n.layers[0].w; };
+  auto first_total = [](Array x, Array y) { return sum(x * y); };
   expect_answers({
       // Tangents and cotangents.
       {"jvp, structure", [] { jvp([](const List& x) { return x[0]; }, list(2), list(3)); },
@@ -64,6 +70,18 @@ TEST(Errors, TreesAndTypesOfTransforms) {
       {"hvp", [] { hvp(total, x3(), zeros({2})); }, shape_error,
        "hvp: argument 0 is f32[3], its tangent is f32[2] (<here>). Give tangents of the arguments' "
        "types"},
+      {"hvp, another argument", [&] { hvp<1>(first_total, std::tuple(x3(), x3()), zeros({2})); },
+       shape_error,
+       "hvp: argument 1 is f32[3], its tangent is f32[2] (<here>). Give tangents of the arguments' "
+       "types"},
+      {"hvp, structure of a part",
+       [&] {
+         auto f = [&](Array x, const Net& n) { return sum(x * by_net(n)); };
+         hvp<0, 1>(f, std::tuple(zeros({2}), net(1)), std::tuple(zeros({2}), net(2)));
+       },
+       tree_error,
+       "hvp: <1>.layers has 1 element in x and has 2 elements in v (<here>). Give both the same "
+       "structure"},
       {"linearize, shape", [] { linearize(same, x3()).second(zeros({2})); }, shape_error,
        "linearize: the tangent is f32[2], its value is f32[3] (<here>). Give it the value's type"},
       {"linearize, structure",
@@ -140,10 +158,14 @@ TEST(Errors, TreesAndTypesOfTransforms) {
        no_derivative("value_and_grad", "argument 0 is i32[3]")},
       {"jacfwd by integers", [] { jacfwd(same)(whole3()); }, dtype_error,
        no_derivative("jacfwd", "argument 0 is i32[3]")},
+      {"jacfwd by integers, one of several", [&] { jacfwd<0, 1>(axes)(x3(), whole3()); },
+       dtype_error, no_derivative("jacfwd", "argument 1 is i32[3]")},
       {"jacrev by integers", [] { jacrev(same)(whole3()); }, dtype_error,
        no_derivative("jacrev", "argument 0 is i32[3]")},
       {"hessian by integers", [] { hessian(total)(whole3()); }, dtype_error,
        no_derivative("hessian", "argument 0 is i32[3]")},
+      {"hvp by integers", [&] { hvp<1>(axes, std::tuple(x3(), whole3()), whole3()); }, dtype_error,
+       no_derivative("hvp", "argument 1 is i32[3]")},
       {"hessian_diagonal by integers", [] { hessian_diagonal(total)(whole3()); }, dtype_error,
        no_derivative("hessian_diagonal", "argument 0 is i32[3]")},
       {"laplacian by integers", [] { laplacian(total)(whole3()); }, dtype_error,
@@ -312,7 +334,11 @@ TEST(Errors, TreesAndTypesOfTransforms) {
        "there"},
       {"scan, no xs",
        [] { scan([](Array c, const List&) { return std::pair(c, c); }, 0.0, list(0)); },
-       shape_error, "scan: xs has no arrays (<here>). Use fori_loop"},
+       shape_error,
+       "scan: xs has no arrays (<here>). Use fori_loop, or scan with none for xs and a length"},
+      {"scan, length",
+       [] { scan([](Array c) { return std::pair(c, c); }, 0.0, none, {.length = -1}); }, error,
+       "scan: the length is -1 (<here>). Give the number of steps, 0 or more"},
       {"map, unequal lengths",
        [] {
          map([](const Layer& l) { return l.w; }, Layer{x3(), x23()});
@@ -431,9 +457,8 @@ TEST(Errors, TreesAndTypesOfTransforms) {
        "Pass it as an argument, so that the rule sees it"},
       // Axes and sizes.
       {"ravel", [] { ravel(net(1)).second(zeros({4})); }, shape_error,
-       "ravel: the tree is made of 3 elements, the vector is f32[4]. Give a vector like the one "
-       "that "
-       "ravel gave"},
+       "ravel: the tree is made of 3 elements, the vector is f32[4] (<here>). Give a vector like "
+       "the one that ravel gave"},
       {"vmap, in_axes", [] { vmap(same, {.in_axes = {1}})(x3()); }, shape_error,
        no_axis("vmap, in_axes of argument 0", "1", "f32[3]")},
       {"vmap, in_axes of a part", [] { vmap([](const Net& n) { return n.layers[0].w; })(net(1)); },
@@ -447,15 +472,59 @@ TEST(Errors, TreesAndTypesOfTransforms) {
       {"jit, result", [] { jit([](Array x) {
                              return Layer{x, Array()};
                            })(x3()); }, tree_error,
-       "in the result of a transformed function .b is Array(), which has no type and no value. "
-       "Assign it one, or let it be a std::optional<Array>"},
+       no_value("jit: the result .b", true)},
       {"grad, argument",
        [] {
          grad([](const Layer& l) { return sum(l.w); })(Layer{x3(), {}});
        },
-       tree_error,
-       "in an argument or the result of a transformed function <0>.b is Array(), which has no type "
-       "and no value. Assign it one, or let it be a std::optional<Array>"},
+       tree_error, no_value("grad: argument 0 .b", true)},
+      {"grad, another argument",
+       [] {
+         grad<1>([](Array x, const Layer& l) { return sum(x * l.w); })(x3(), Layer{x3(), {}});
+       },
+       tree_error, no_value("grad: argument 1 .b", true)},
+      {"vmap, argument", [] { vmap(same)(Array()); }, tree_error,
+       no_value("vmap: argument 0", true)},
+      {"jit, argument",
+       [] {
+         jit([](const Layer& l) { return l.w; })(Layer{x3(), {}});
+       },
+       tree_error, no_value("jit: argument 0 .b", true)},
+      {"jit, argument of a later call",
+       [] {
+         auto f = jit(same);
+         f(x3());
+         f(Array());
+       },
+       tree_error, no_value("jit: argument 0", true)},
+      {"vjp, argument", [] { vjp(same, Array()); }, tree_error, no_value("vjp: argument 0", false)},
+      {"vjp, cotangent", [] { vjp(same, x3()).second(Array()); }, tree_error,
+       no_value("vjp: the cotangent", true)},
+      {"jvp, tangents", [] { jvp(same, x3(), Array()); }, tree_error,
+       no_value("jvp: the tangents", true)},
+      {"jacrev, beside the value",
+       [] { jacrev(has_aux([](Array x) {
+              return std::pair(x, Layer{x, {}});
+            }))(x3()); },
+       tree_error, no_value("jacrev: what stands beside the value .b", true)},
+      {"checkpoint, result", [] { checkpoint([](Array) { return Array(); })(x3()); }, tree_error,
+       no_value("checkpoint: the result", true)},
+      {"scan, start",
+       [] {
+         scan([](Layer c, Array x) { return std::pair(c, x); }, Layer{x3(), {}}, x3());
+       },
+       tree_error, no_value("scan: the start .b", true)},
+      {"fori_loop, carry",
+       [] {
+         fori_loop(
+             0, 3, [](Array, Array) { return Array(); }, 1.0);
+       },
+       tree_error, no_value("fori_loop: carry out", true)},
+      {"ravel, a leaf",
+       [] {
+         ravel(Layer{x3(), {}});
+       },
+       tree_error, no_value("ravel: the tree .b", true)},
   });
 }
 
@@ -507,15 +576,25 @@ TEST(Errors, Traces) {
          jit([&](Array x) { return x + leaked; })(x3());
        },
        trace_error,
-       "vmap: an array of type f32[] that stood for an argument of the traced function is used "
-       "after "
-       "the function returned. Return it from the function instead of storing it outside"},
+       "vmap: an array of type f32[] that stood for an argument of the function traced at <here> "
+       "is used after the function returned. Return it from the function instead of storing it "
+       "outside"},
+      {"a leaked value of a loop used in another trace",
+       [&] {
+         fori_loop(
+             0, 3, [&](Array, Array x) { return leak(x); }, 1.0);
+         grad([&](Array x) { return x * leaked; })(2.0);
+       },
+       trace_error,
+       "fori_loop: an array of type f32[] that stood for an argument of the function traced at "
+       "<here> is used after the function returned. Return it from the function instead of storing "
+       "it outside"},
       {"a value of eval_shape", [] { eval_shape(same, x3()).item<float>(); }, trace_error,
        "item: this f32[3]" + outside},
       {"Array() in an operation", [] { Array() + 1.0; }, error,
-       "Array: Array() has no type and no value. Assign it a value first"},
+       "Array: Array() has no type and no value (<here>). Assign it a value first"},
       {"Array() read", [] { Array().item<float>(); }, error,
-       "Array: Array() has no type and no value. Assign it a value first"},
+       "Array: Array() has no type and no value (<here>). Assign it a value first"},
       {"item of several", [] { x3().item<float>(); }, error,
        "item: f32[3] has 3 elements, 1 were given or asked for (<here>). Make the numbers equal"},
       {"item of another type", [] { Array(1.0).item<double>(); }, error,

@@ -98,6 +98,60 @@ TEST(Grad, PassesOnWhatStandsBesideTheValue) {
   EXPECT_EQ(gradient.to_vector<double>(), (std::vector<double>{2, 4}));
 }
 
+// What stands beside the value comes out of every transform, at its value, and needs no rule.
+TEST(HasAux, ComesOutBesideTheResults) {
+  struct Aux {
+    Array bits, doubled;
+    std::string note;
+  };
+  auto value = [](Array x) { return x * sum(sin(x)); };
+  auto f = has_aux([&](Array x) {
+    Array bits = shift_right(bitcast(x, DType::i64), 60);  // has no derivative
+    return std::pair(value(x), Aux{bits, 2.0 * x, "kept"});
+  });
+  Array x = f64({1, -2}), v = f64({0.5, 3});
+  auto expect_aux = [](const Aux& aux) {
+    EXPECT_EQ(aux.bits.to_vector<std::int64_t>(), (std::vector<std::int64_t>{3, 12}));
+    EXPECT_EQ(aux.doubled.to_vector<double>(), (std::vector<double>{2, -4}));
+    EXPECT_EQ(aux.note, "kept");
+  };
+  auto expect_same = [](const Array& a, const Array& b) {
+    EXPECT_EQ(a.to_vector<double>(), b.to_vector<double>());
+  };
+  auto [at_x, along, aux] = jvp(f, x, v);
+  expect_same(at_x, value(x));
+  expect_same(along, jvp(value, x, v).second);
+  expect_aux(aux);
+  auto [linear_at_x, derivative, linear_aux] = linearize(f, x);
+  expect_same(linear_at_x, at_x);
+  expect_same(derivative(v), along);
+  expect_aux(linear_aux);
+  auto [vjp_at_x, pullback, vjp_aux] = vjp(f, x);
+  expect_same(vjp_at_x, at_x);
+  expect_same(pullback(v), vjp(value, x).second(v));
+  expect_aux(vjp_aux);
+  // A mark that grad does not need does no harm.
+  auto [gradient, grad_aux] = grad(has_aux(
+      [](Array y) { return std::pair(sum(y * y), shift_right(bitcast(y, DType::i64), 60)); }))(x);
+  expect_same(gradient, 2.0 * x);
+  EXPECT_EQ(grad_aux.to_vector<std::int64_t>(), (std::vector<std::int64_t>{3, 12}));
+}
+
+// Under other transforms it is a value like any other, with derivatives by what is outside.
+TEST(HasAux, IsDifferentiatedByWhatIsOutside) {
+  auto f = [](Array x) {
+    auto inner = has_aux([&](Array y) { return std::pair(x * y, x * x * y); });
+    auto [value, derivative, aux] = jvp(inner, x, x);
+    return value + derivative + aux;  // x^2 + x^2 + x^3
+  };
+  EXPECT_NEAR(grad(f)(Array(3.0, DType::f64)).item<double>(), 4 * 3 + 3 * 9, 1e-13);
+  EXPECT_NEAR(jit(grad(f))(Array(3.0, DType::f64)).item<double>(), 4 * 3 + 3 * 9, 1e-13);
+  // Without the mark a pair is a result of which both are differentiated.
+  auto [value, tangent] = jvp(value_and_grad([](Array x) { return x * x * x; }), 2.0, 1.0);
+  EXPECT_EQ(tangent.first.item<float>(), 12);
+  EXPECT_EQ(tangent.second.item<float>(), 12);
+}
+
 TEST(Grad, OfWhatDoesNotDependOnTheArgumentIsZero) {
   Array x = f64({1, 2}), y(3.0, DType::f64);
   EXPECT_EQ(grad([&](Array) { return y; })(x).to_vector<double>(), (std::vector<double>{0, 0}));
@@ -134,6 +188,12 @@ TEST(Laws, ALinearizedFunctionIsItsJvpAndIsLinear) {
   expect_near(map(a), jvp(f, m, a).second);
   Model mixed = tree_map([](const Array& p, const Array& q) { return 2.0 * p - 3.0 * q; }, a, b);
   expect_near(map(mixed), 2.0 * map(a) - 3.0 * map(b));
+}
+
+// Numbers in a tuple of arguments are arrays, as they are by themselves.
+TEST(Jvp, TakesNumbersForArguments) {
+  auto f = [](Array a, Array b) { return a * b; };
+  EXPECT_EQ(jvp(f, std::tuple(2.0, 3.0), std::tuple(1.0, 10.0)).second.item<float>(), 23);
 }
 
 TEST(Laws, PullbacksOfSeveralArgumentsAndResults) {

@@ -88,6 +88,99 @@ TEST(Hessian, OfATreeComesInBlocks) {
   expect_near(diagonal.a, full({2}, 0.5, DType::f64));
 }
 
+// By several arguments they are the tuples of what they are by each, for arrays and for trees.
+TEST(Jacobian, BySeveralArgumentsIsATupleOfThoseByEach) {
+  Array a = normal(key(11), {2}, DType::f64), b(0.7, DType::f64);
+  Pair p{normal(key(12), {3}, DType::f64), Array(0.3, DType::f64)};
+  auto f = [](Array x, const Pair& q, Array y) { return sin(x) * sum(q.a) * q.b * y; };
+  auto expect_pairs_near = [](const Pair& u, const Pair& v) {
+    expect_near(u.a, v.a);
+    expect_near(u.b, v.b);
+  };
+  auto expect_each = [&](const auto& by_three, const auto& by_a, const auto& by_p,
+                         const auto& by_b) {
+    expect_near(std::get<0>(by_three), by_a);
+    expect_pairs_near(std::get<1>(by_three), by_p);
+    expect_near(std::get<2>(by_three), by_b);
+  };
+  expect_each(jacfwd<0, 1, 2>(f)(a, p, b), jacfwd<0>(f)(a, p, b), jacrev<1>(f)(a, p, b),
+              jacrev<2>(f)(a, p, b));
+  expect_each(jacrev<0, 1, 2>(f)(a, p, b), jacfwd<0>(f)(a, p, b), jacfwd<1>(f)(a, p, b),
+              jacfwd<2>(f)(a, p, b));
+  // In the order in which they are named.
+  auto [by_b, by_a] = jacrev<2, 0>(f)(a, p, b);
+  expect_near(by_b, jacrev<2>(f)(a, p, b));
+  expect_near(by_a, jacrev<0>(f)(a, p, b));
+  // Of a tree by each what it is by that alone.
+  auto pair_of = [&](Array x, const Pair& q) { return Pair{x * q.b, sum(x * x) * q.a}; };
+  auto [by_x, by_q] = jacfwd<0, 1>(pair_of)(a, p);
+  expect_pairs_near(by_x, jacrev<0>(pair_of)(a, p));
+  std::vector<Pair> rows = jacrev<1>(pair_of)(a, p);
+  ASSERT_EQ(by_q.size(), 2u);
+  for (std::size_t i = 0; i < 2; i++) expect_pairs_near(by_q[i], rows[i]);
+}
+
+TEST(Hessian, BySeveralArgumentsComesInBlocks) {
+  Array a = normal(key(13), {2}, DType::f64), b(0.7, DType::f64);
+  Pair p{normal(key(14), {3}, DType::f64), Array(0.3, DType::f64)};
+  auto f = [](Array x, const Pair& q, Array y) {
+    return sum(sin(x)) * sum(q.a * q.a) * exp(q.b * y) * y;
+  };
+  auto [by_a, by_b] = hessian<0, 2>(f)(a, p, b);
+  expect_near(std::get<0>(by_a), hessian<0>(f)(a, p, b));
+  expect_near(std::get<1>(by_a), jacrev<2>(grad<0>(f))(a, p, b));
+  expect_near(std::get<0>(by_b), jacrev<0>(grad<2>(f))(a, p, b));
+  expect_near(std::get<1>(by_b), hessian<2>(f)(a, p, b));
+  auto [of_a, of_p] = hessian<0, 1>(f)(a, p, b);
+  EXPECT_EQ(std::get<1>(of_a).a.shape(), (Shape{2, 3}));
+  EXPECT_EQ(std::get<0>(of_p).a.shape(), (Shape{3, 2}));
+  expect_near(transpose(std::get<1>(of_a).a), std::get<0>(of_p).a);
+  expect_near(std::get<1>(of_p)[0].b, hessian<1>(f)(a, p, b)[0].b);
+  auto [d_a, d_b] = hessian_diagonal<0, 2>(f)(a, p, b);
+  expect_near(d_a, -sin(a) / sum(sin(a)) * f(a, p, b));
+  expect_near(laplacian<0, 2>(f)(a, p, b), sum(d_a) + d_b);
+}
+
+TEST(Hessian, ProductsWithSeveralArgumentsAreThoseOfTheBlocks) {
+  Array a = normal(key(15), {2}, DType::f64), b(0.7, DType::f64);
+  Array va = normal(key(16), {2}, DType::f64), vb(-0.4, DType::f64);
+  auto f = [](Array x, Array y) { return sum(x * x * x) * exp(y) + sum(sin(x)) * y * y; };
+  auto [by_a, by_b] = hessian<0, 1>(f)(a, b);
+  std::tuple x(a, b);
+  expect_near(hvp(f, x, va), matmul(std::get<0>(by_a), va));
+  expect_near(hvp<1>(f, x, vb), std::get<1>(by_b) * vb);
+  auto [product_a, product_b] = hvp<0, 1>(f, x, std::tuple(va, vb));
+  expect_near(product_a, matmul(std::get<0>(by_a), va) + std::get<1>(by_a) * vb);
+  expect_near(product_b, matmul(std::get<0>(by_b), va) + std::get<1>(by_b) * vb);
+  // By a tree, beside an argument that stays.
+  auto of_pair = [&](const Pair& q, Array y) { return f(q.a, q.b) * y; };
+  Pair product = hvp(of_pair, std::tuple(Pair{a, b}, Array(2.0, DType::f64)), Pair{va, vb});
+  expect_near(product.a, 2.0 * product_a);
+  expect_near(product.b, 2.0 * product_b);
+}
+
+TEST(Jacobian, WhatStandsBesideTheResultComesOutBeside) {
+  Array x = normal(key(17), {3}, DType::f64), v = normal(key(18), {3}, DType::f64);
+  auto value = [](Array u) { return sin(u) * sum(u); };
+  auto f = has_aux([&](Array u) { return std::pair(value(u), Pair{u * u, sum(u)}); });
+  auto expect_both = [&](const auto& both, const Array& derivative) {
+    expect_near(both.first, derivative);
+    expect_near(both.second.a, x * x);
+    expect_near(both.second.b, sum(x));
+  };
+  Array matrix = jacfwd(value)(x);
+  expect_both(jacfwd(f)(x), matrix);
+  expect_both(jacrev(f)(x), matrix);
+  expect_both(hessian_diagonal(f)(x), hessian_diagonal(value)(x));
+  expect_both(laplacian(f)(x), laplacian(value)(x));
+  // As grad does, its kin know a pair by themselves.
+  auto number = [](Array u) { return std::pair(polynomial(u), Pair{u * u, sum(u)}); };
+  expect_both(hessian(number)(x), hessian(polynomial)(x));
+  expect_both(hessian(has_aux(number))(x), hessian(polynomial)(x));
+  expect_both(hvp(number, x, v), hvp(polynomial, x, v));
+  expect_both(jit(jacrev(f))(x), matrix);
+}
+
 // 1/r is harmonic in three dimensions, log r in two.
 TEST(Laplacian, OfHarmonicFunctionsIsZero) {
   Array x = array(Doubles{0.3, -0.8, 0.6});

@@ -77,6 +77,34 @@ TEST(Collectives, SeeAllCalls) {
   EXPECT_EQ(over([](Array v) { return v + psum(1.0, "m"); }), (Floats{4, 5, 9}));
 }
 
+// A collective of a tree is that of each of its arrays.
+TEST(Collectives, TakeTrees) {
+  struct Both {
+    Array a, b;
+    int kept = 7;
+  };
+  using Tree = std::pair<Both, Arrays>;
+  Tree x{{array({1, 2, 6}), reshape(convert(arange(6), DType::f32), {3, 2})}, {array({-1, 0, 4})}};
+  auto over = [&](auto f) { return vmap(f, {.axis_name = "m"})(x); };
+  auto expect_same = [](const Tree& found, const Tree& expected) {
+    EXPECT_EQ(found.first.kept, 7);
+    Arrays u = tree_leaves(found), v = tree_leaves(expected);
+    for (std::size_t i = 0; i < u.size(); i++) EXPECT_EQ(values(u[i]), values(v[i]));
+  };
+  auto of_tree_and_of_leaves = [&](auto collective) {
+    auto of_leaves = [&](const Tree& t) {
+      return tree_map([&](const Array& leaf) { return collective(leaf); }, t);
+    };
+    expect_same(over([&](const Tree& t) { return collective(t); }), over(of_leaves));
+  };
+  of_tree_and_of_leaves([](const auto& t) { return psum(t, "m"); });
+  of_tree_and_of_leaves([](const auto& t) { return pmean(t, "m"); });
+  of_tree_and_of_leaves([](const auto& t) { return pmax(t, "m"); });
+  of_tree_and_of_leaves([](const auto& t) { return pmin(t, "m"); });
+  of_tree_and_of_leaves([](const auto& t) { return all_gather(t, "m"); });
+  EXPECT_EQ(values(over([](const Tree& t) { return psum(t, "m"); }).first.a), (Floats{9, 9, 9}));
+}
+
 TEST(Collectives, ThroughOtherTransformsAndOverTwoAxes) {
   Array x = reshape(convert(arange(6), DType::f32), {2, 3});
   auto f = [](Array v) { return psum(v, "rows") + 10.0 * psum(v, "columns"); };

@@ -157,7 +157,7 @@ TEST_P(OpTable, TaylorModeAgreesWithNestedForwardMode) {
 
 // The second derivatives reverse over reverse, and forward over reverse; the third along a line
 // reverse over reverse over forward, and by Taylor mode.
-TEST_P(OpTable, ReverseModeAgreesWithForwardMode) {
+TEST_P(OpTable, ReverseModeAgreesWithForwardModeAndIsLinear) {
   if (row().order == 0 || !row().reverse) GTEST_SKIP() << "not differentiable backwards";
   Arrays x = arguments_of(row()), direction = directions_of(row()), none;
   for (const Array& d : direction) none.push_back(zeros_like(d));
@@ -174,11 +174,18 @@ TEST_P(OpTable, ReverseModeAgreesWithForwardMode) {
       return total;
     };
   };
+  Array value = row().f(x);
+  Array u = random_array(value.shape(), -1, 1, 100), v = random_array(value.shape(), -1, 1, 101);
   struct Results {
     Arrays backwards, forwards;
+    Arrays mixed, apart;  // the pullback of a mixture, and the mixture of the pullbacks
   };
   Results results = jit([&](const Arrays& y) {
-    Results r = {{slope(f)(y)}, {forwards(y)}};
+    Results r = {{slope(f)(y)}, {forwards(y)}, {}, {}};
+    auto pullback = vjp(row().f, y).second;
+    r.mixed = pullback(2.0 * u - 3.0 * v);
+    r.apart = tree_map([](const Array& a, const Array& b) { return 2.0 * a - 3.0 * b; },
+                       pullback(u), pullback(v));
     if (row().order < 2) return r;
     auto append = [](Arrays& list, const Arrays& more) {
       list.insert(list.end(), more.begin(), more.end());
@@ -193,6 +200,9 @@ TEST_P(OpTable, ReverseModeAgreesWithForwardMode) {
   EXPECT_LT(distance(results.backwards[0], results.forwards[0]), 1e-12);
   for (std::size_t i = 1; i < results.backwards.size(); i++) {
     EXPECT_LT(distance(results.backwards[i], results.forwards[i]), 1e-11) << "derivative " << i;
+  }
+  for (std::size_t i = 0; i < x.size(); i++) {
+    EXPECT_LT(distance(results.mixed[i], results.apart[i]), 1e-12) << "argument " << i;
   }
 }
 

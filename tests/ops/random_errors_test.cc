@@ -27,7 +27,11 @@ TEST(Errors, Random) {
        "uniform: f32[3] does not fit into f32[2] (<here>). Its extents must be equal or 1, counted "
        "from the last axis"},
       {"uniform, type", [] { uniform(key(1), {2}, 0, 1, DType::i32); }, dtype_error,
-       "random: numbers of type i32 are not floating point (<here>). Ask for f32 or f64"},
+       "uniform: numbers of type i32 are not floating point (<here>). Ask for f32 or f64"},
+      {"normal, type", [] { normal(key(1), {2}, DType::i32); }, dtype_error,
+       "normal: numbers of type i32 are not floating point (<here>). Ask for f32 or f64"},
+      {"laplace, type", [] { laplace(key(1), {2}, DType::c64); }, dtype_error,
+       "laplace: numbers of type c64 are not floating point (<here>). Ask for f32 or f64"},
       {"bits, type", [] { bits(key(1), {2}, DType::i32); }, dtype_error,
        "bits: i32 is not an unsigned integer (<here>). Ask for u8, u16, u32 or u64"},
       {"randint, type", [] { randint(key(1), {2}, 0, 5, DType::f32); }, dtype_error,

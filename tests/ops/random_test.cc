@@ -142,7 +142,7 @@ TEST(Random, Errors) {
             std::string::npos)
       << text;
   text = message_of<DtypeError>([] { uniform(key(1), {2}, 0, 1, DType::i32); });
-  EXPECT_NE(text.find("random: numbers of type i32 are not floating point"), std::string::npos)
+  EXPECT_NE(text.find("uniform: numbers of type i32 are not floating point"), std::string::npos)
       << text;
   text = message_of<DtypeError>([] { bits(key(1), {2}, DType::i32); });
   EXPECT_NE(text.find("bits: i32 is not an unsigned integer (random_test.cc:"), std::string::npos)

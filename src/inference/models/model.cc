@@ -77,7 +77,7 @@ std::vector<std::string> FreeLayout::free_names() const {
 Arrays FreeLayout::parts(const Array& free) const {
   ArrayTypes types;
   for (const Leaf& leaf : leaves_) types.push_back({free.dtype(), leaf.free_shape});
-  return unravel_leaves(free, types);
+  return unravel_leaves(free, types, {});
 }
 
 Arrays FreeLayout::constrained(const Array& free) const {

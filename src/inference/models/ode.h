@@ -43,8 +43,8 @@ internal::Argument<Y> rk4(const F& f, const Y& start, const Array& times,
     internal::Argument<Y> y = internal::with_leaves(like, leaves), slope = f(t, y);
     return internal::leaves_like("rk4", "y", like, "y'", slope, where);
   };
-  return internal::with_leaves(like,
-                               internal::rk4(slope, internal::leaves_of(like), times, options));
+  Arrays leaves = internal::leaves_of(like, "rk4", "the start", where);
+  return internal::with_leaves(like, internal::rk4(slope, leaves, times, options));
 }
 
 /// Embedded methods of order 5 with an error estimate of order 4, both first-same-as-last and with

@@ -27,7 +27,8 @@ void require_types(const Arrays& expected, const Arrays& found,
 template <class T>
 T tree_from_bytes(const T& like, std::string_view bytes) {
   Arrays found = arrays_from_bytes(bytes);
-  internal::require_types(internal::leaves_of(like), found, tree_structure(like).leaf_paths());
+  Arrays expected = internal::leaves_of(like, "tree_from_bytes", "the tree", {});
+  internal::require_types(expected, found, tree_structure(like).leaf_paths());
   return internal::with_leaves(like, found);
 }
 
