@@ -19,6 +19,7 @@
 #include <string>
 
 #include "src/inference/chains/draw_rows.h"
+#include "src/inference/chains/learned_steps.h"
 
 namespace sturnus {
 namespace {
@@ -34,6 +35,14 @@ Draws first(const Draws& draws, std::int64_t count) {
       draws);
 }
 
+/// That density, of which nobody asks a slope: it is 0.
+Target without_slopes(Target target) {
+  target.log_density = [density = std::move(target.log_density)](const Array& x) {
+    return density(stop_gradient(x));
+  };
+  return target;
+}
+
 }  // namespace
 
 struct KernelSampler::Implementation {
@@ -43,7 +52,7 @@ struct KernelSampler::Implementation {
         hmc{.leapfrogs = which.leapfrogs},
         averaging{.target = options.target_accept},
         moments{.kind = options.metric},
-        begun(given, options),
+        begun(kernel == ChainKernel::random_walk ? without_slopes(given) : given, options),
         target(std::move(given)) {
     if (options.metric != MetricKind::unit) windows = warmup_windows(options.warmup);
     log_density = [this](const Array& x) { return convert(target.log_density(x), options.dtype); };
@@ -97,17 +106,8 @@ struct KernelSampler::Implementation {
     ChainState next = c;
     Adaptation& a = next.adaptation;
     if (kernel == ChainKernel::hmc) {
-      using Trial = std::pair<StepSearch::State, Array>;
-      auto try_it = [&](const Trial& trial) {
-        auto& [step, trajectory] = trial;
-        Array momentum = normal(fold_in(c.key, trajectory), {target.size}, options.dtype);
-        PhasePoint start = {c.at, momentum};
-        PhasePoint end = leapfrog(log_density, a.metric, start, step.size);
-        Array accept = minimum(exp(energy(start) - energy(end)), 1.0);
-        return Trial(search.update(step, accept), trajectory + 1);
-      };
-      auto go_on = [](const Trial& trial) { return trial.first.direction != 0; };
-      std::tie(a.step, a.trajectories) = while_loop(go_on, try_it, Trial(a.step, a.trajectories));
+      std::tie(a.step, a.trajectories) =
+          search.find(c.key, a.trajectories, log_density, a.metric, c.at, a.step);
     } else {
       // The best for a Gaussian of many dimensions.
       double length = 2.38 / std::sqrt(static_cast<double>(target.size));
@@ -230,6 +230,7 @@ std::pair<ChainState, Draws> KernelSampler::advance(ChainState state,
     result = {next, done == 0 ? drawn : tree_map(behind, result.second, drawn)};
     done += count;
   } while (done < transitions);
+  internal::check_learned_steps(result.first, self.options);
   return result;
 }
 

@@ -25,7 +25,8 @@ struct KernelOptions {
 };
 
 /// As Sampler is for NUTS, with the same windows, metrics and rules for step sizes. A random walk
-/// proposes steps of `step size` times the metric; 0.234 is a good acceptance to aim at.
+/// proposes steps of `step size` times the metric; 0.234 is a good acceptance to aim at. It never
+/// asks for a derivative of the density, so that need not have one.
 class KernelSampler {
  public:
   /// Throws Error for settings that make no sense. `options.max_depth` means nothing here.
@@ -36,7 +37,7 @@ class KernelSampler {
   /// The chains after so many more transitions, and what these drew (that of the warm-up included).
   /// A random walk has depth, leapfrogs and energy 0, and knows no slopes. Uses up the given state.
   /// However many are made at a time, the bits are the same; 0 compiles the program and draws
-  /// nothing. Throws Error for a negative number.
+  /// nothing. Throws Error for a negative number, and for a flat density, as Sampler.
   std::pair<ChainState, Draws> advance(ChainState state, std::int64_t transitions) const;
   /// That as one program: (state, transitions) -> (state, draws).
   Lowered lower() const;

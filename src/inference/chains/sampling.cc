@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "src/inference/chains/draw_rows.h"
+#include "src/inference/chains/learned_steps.h"
 
 namespace sturnus {
 namespace {
@@ -384,6 +385,7 @@ ChainState Sampler::Implementation::run(ChainState state, std::int64_t transitio
     if (kept != nullptr) kept->add(draws, count);
     transitions -= count;
   } while (transitions > 0);
+  internal::check_learned_steps(state, options);
   return state;
 }
 

@@ -83,7 +83,8 @@ class Sampler {
   ChainState init() const;
   /// The chains after so many more transitions, and what these drew (that of the warm-up included).
   /// Uses up the given state: its memory is reused. However many are made at a time, the bits are
-  /// the same; 0 compiles the program and draws nothing. Throws Error for a negative number.
+  /// the same; 0 compiles the program and draws nothing. Throws Error for a negative number, and
+  /// for a flat density, on which the warm-up ends with steps beyond those of StepSearch.
   std::pair<ChainState, Draws> advance(ChainState state, std::int64_t transitions) const;
   /// That as one program: (state, transitions) -> (state, draws).
   Lowered lower() const;

@@ -1,3 +1,4 @@
+#include <sturnus/functional/control_flow.h>
 #include <sturnus/inference/chains/warmup.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
@@ -54,8 +55,23 @@ StepSearch::State StepSearch::update(const State& state, const Array& accept) co
   Array step =
       where(crossed, state.size, state.size * where(good, Array(2.0, state.size.dtype()), 0.5));
   // A density that is flat, or steep beyond reason, ends the search too.
-  Array over = crossed | (step > 1e7) | (step < 1e-12);
+  Array over = crossed | (step > longest) | (step < shortest);
   return {step, where(over, 0, wanted)};
+}
+
+std::pair<StepSearch::State, Array> StepSearch::find(const Key& key, const Array& trial,
+                                                     const LogDensity& log_density,
+                                                     const Metric& metric, const DensityPoint& at,
+                                                     const State& begin) const {
+  using Trial = std::pair<State, Array>;
+  auto try_it = [&](const Trial& t) {
+    auto& [step, number] = t;
+    Array momentum = normal(fold_in(key, number), at.position.shape(), at.position.dtype());
+    PhasePoint from = {at, momentum}, to = leapfrog(log_density, metric, from, step.size);
+    return Trial(update(step, minimum(exp(energy(from) - energy(to)), 1.0)), number + 1);
+  };
+  auto go_on = [](const Trial& t) { return t.first.direction != 0; };
+  return while_loop(go_on, try_it, Trial(begin, trial));
 }
 
 RunningMoments::State RunningMoments::init(std::int64_t size, DType dtype) const {

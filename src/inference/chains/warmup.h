@@ -2,8 +2,10 @@
 #pragma once
 
 #include <sturnus/inference/chains/hamiltonian.h>
+#include <sturnus/ops/random.h>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace sturnus {
@@ -38,8 +40,11 @@ struct DualAveraging {
 };
 
 /// The search for a first step size: doubled or halved until the acceptance of one leapfrog step
-/// crosses 0.8. Each trial is a transition of one step.
+/// crosses 0.8, or the size is beyond what a density could ask for. Each trial is a transition of
+/// one step.
 struct StepSearch {
+  static constexpr double longest = 1e7, shortest = 1e-12;
+
   struct State {
     Array size;
     Array direction;  // i32: 1 up, -1 down, 2 not known yet, 0 the search is over
@@ -47,6 +52,11 @@ struct StepSearch {
 
   State init(const Array& step_size) const;
   State update(const State& state, const Array& accept) const;
+  /// The whole search at one place; momenta are those of fold_in(key, trial), trial + 1, ... Where
+  /// it ended, and the number of the next trial.
+  std::pair<State, Array> find(const Key& key, const Array& trial, const LogDensity& log_density,
+                               const Metric& metric, const DensityPoint& at,
+                               const State& begin) const;
 };
 
 enum class MetricKind { unit, diagonal, dense };

@@ -1,5 +1,6 @@
 #include <sturnus/functional/checkpoint.h>
 #include <sturnus/functional/control_flow.h>
+#include <sturnus/functional/doubles.h>
 #include <sturnus/functional/graph.h>
 #include <sturnus/inference/models/ode.h>
 #include <sturnus/ops/arithmetic.h>
@@ -10,10 +11,14 @@
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/subscript.h>
 #include <sturnus/ops/transcendental.h>
+#include <sturnus/runtime/error.h>
 
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
+
+#include "src/inference/models/ode_step.h"
 
 namespace sturnus {
 namespace {
@@ -37,6 +42,18 @@ void check_times(const char* solver, const Array& times) {
                    ". Give a vector of at least one time");
 }
 
+// Which only known times can be asked for.
+void check_order(const Array& times) {
+  if (!times.concrete()) return;
+  std::vector<double> t = to_doubles(times);
+  for (std::size_t i = 1; i < t.size(); i++) {
+    if (t[i - 1] <= t[i]) continue;
+    throw Error("solve_ode: time " + std::to_string(i - 1) + " is " + std::to_string(t[i - 1]) +
+                ", and time " + std::to_string(i) + " is " + std::to_string(t[i]) +
+                ". Give times that increase; rk4 goes backwards too");
+  }
+}
+
 using FlatField = std::function<Arrays(const Array& t, const Arrays& y)>;
 
 // y + h k, leaf by leaf.
@@ -57,97 +74,24 @@ Arrays rk4_step(const FlatField& f, const Array& t, const Array& h, const Arrays
   return next;
 }
 
-// An embedded method of seven stages, the last of which is the first of the next step. Row i of `a`
-// makes stage i; the last row is the solution. The continuous solution is
-// y + h sum_i k_i (a polynomial of theta, whose coefficients of theta, theta^2, ... are row i).
-struct Tableau {
-  std::vector<double> c;
-  std::vector<std::vector<double>> a;
-  std::vector<double> error;
-  std::vector<std::vector<double>> continuous;
-};
-
-// Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.5 and II.6. With b the
-// weights of the solution and d those of their fifth term, the continuous solution
-//   theta (b + (1 - theta) (e_1 - b + theta (2 b - e_1 - e_7 + (1 - theta) d)))
-// is written out in powers of theta.
-Tableau dormand_prince() {
-  Tableau t;
-  t.c = {0, 1. / 5, 3. / 10, 4. / 5, 8. / 9, 1, 1};
-  t.a = {{},
-         {1. / 5},
-         {3. / 40, 9. / 40},
-         {44. / 45, -56. / 15, 32. / 9},
-         {19372. / 6561, -25360. / 2187, 64448. / 6561, -212. / 729},
-         {9017. / 3168, -355. / 33, 46732. / 5247, 49. / 176, -5103. / 18656},
-         {35. / 384, 0, 500. / 1113, 125. / 192, -2187. / 6784, 11. / 84}};
-  t.error = {71. / 57600, 0, -71. / 16695, 71. / 1920, -17253. / 339200, 22. / 525, -1. / 40};
-  const std::vector<double> d = {-12715105075. / 11282082432,  0,
-                                 87487479700. / 32700410799,   -10690763975. / 1880347072,
-                                 701980252875. / 199316789632, -1453857185. / 822651844,
-                                 69997945. / 29380423};
-  for (std::size_t i = 0; i < 7; i++) {
-    double b = i < 6 ? t.a[6][i] : 0, first = i == 0 ? 1 : 0, last = i == 6 ? 1 : 0;
-    double p = first - b, q = 2 * b - first - last;
-    t.continuous.push_back({b + p, -p + q + d[i], -q - 2 * d[i], d[i]});
+internal::OdeStep step_of(const VectorField& f, OdeMethod method) {
+  switch (method) {
+    case OdeMethod::dormand_prince:
+      return internal::dormand_prince_step(f);
+    case OdeMethod::tsitouras:
+      return internal::tsitouras_step(f);
+    case OdeMethod::rosenbrock:
+      return internal::rosenbrock_step(f);
   }
-  return t;
-}
-
-Tableau tsitouras() {
-  Tableau t;
-  t.c = {0, 0.161, 0.327, 0.9, 0.9800255409045097, 1, 1};
-  t.a = {{},
-         {0.161},
-         {-0.008480655492356989, 0.335480655492357},
-         {2.8971530571054935, -6.359448489975075, 4.3622954328695815},
-         {5.325864828439257, -11.748883564062828, 7.4955393428898365, -0.09249506636175525},
-         {5.86145544294642, -12.92096931784711, 8.159367898576159, -0.071584973281401,
-          -0.028269050394068383},
-         {0.09646076681806523, 0.01, 0.4798896504144996, 1.379008574103742, -3.290069515436081,
-          2.324710524099774}};
-  t.error = {-0.00178001105222577714,
-             -0.0008164344596567469,
-             0.007880878010261995,
-             -0.1447110071732629,
-             0.5823571654525552,
-             -0.45808210592918697,
-             1. / 66};
-  // scale theta^2 (theta^2 - sum theta + product)
-  auto squared = [](double scale, double sum, double product) {
-    return std::vector<double>{0, scale * product, -scale * sum, scale};
-  };
-  // scale theta (theta - r) (theta^2 - s theta + p)
-  constexpr double scale = -1.0530884977290216, r = 1.3299890189751412, s = 1.4364028541716351,
-                   p = 0.7139816917074209;
-  t.continuous = {{-scale * r * p, scale * (p + r * s), -scale * (r + s), scale},
-                  squared(0.1017, 2.1966568338249754, 1.2949852507374631),
-                  squared(2.490627285651252793, 2.38535645472061657, 1.57803468208092486),
-                  squared(-16.54810288924490272, 1.21712927295533244 + 0.61620406037800089,
-                          1.21712927295533244 * 0.61620406037800089),
-                  squared(47.37952196281928122, 1.203071208372362603 + 0.658047292653547382,
-                          1.203071208372362603 * 0.658047292653547382),
-                  squared(-34.87065786149660974, 1.2 + 2. / 3, 1.2 * 2. / 3),
-                  squared(2.5, 1 + 0.6, 0.6)};
-  return t;
-}
-
-Array weighted_sum(const std::vector<double>& weights, const std::vector<Array>& k) {
-  Array total;
-  for (std::size_t i = 0; i < weights.size(); i++) {
-    if (weights[i] == 0) continue;
-    Array term = weights[i] * k[i];
-    total = total.empty() ? term : total + term;
-  }
-  return total;
+  throw Error("solve_ode: there is no such method");
 }
 
 class Adaptive {
  public:
   Adaptive(const VectorField& f, const Array& times, const OdeOptions& options)
-      : f_(f),
+      : f_([f](const Array& t, const Array& y) { return slope("solve_ode", f, t, y); }),
         options_(options),
-        tableau_(options.method == OdeMethod::tsitouras ? tsitouras() : dormand_prince()),
+        method_(step_of(f_, options.method)),
         times_(times),
         end_(times(times.size() - 1)) {}
 
@@ -161,7 +105,7 @@ class Adaptive {
 
   State begin(const Array& start) const {
     Array t = times_(0);
-    Array k = slope("solve_ode", f_, t, start);
+    Array k = f_(t, start);
     Shape shape = start.shape();
     shape.insert(shape.begin(), times_.size());
     Array unknown = full(shape, std::numeric_limits<double>::quiet_NaN(), start.dtype());
@@ -177,33 +121,30 @@ class Adaptive {
 
   // A trial of a step: taken if its error is small enough, else only h changes.
   State step(const State& s) const {
-    Array h = minimum(s.h, end_ - s.t);
-    std::vector<Array> k = {s.k};
-    Array y;
-    for (std::size_t i = 1; i < 7; i++) {
-      y = s.y + h * weighted_sum(tableau_.a[i], k);
-      k.push_back(slope("solve_ode", f_, s.t + tableau_.c[i] * h, y));
-    }
-    Array error = norm(h * weighted_sum(tableau_.error, k), s.y, y);
-    // Hairer's controller for smooth changes of the step, with exponents for order 5.
+    Array end = method_.ends_at_times ? min(where(times_ > s.t, times_, end_)) : end_;
+    Array h = minimum(s.h, end - s.t);
+    internal::OdeTrial trial = method_.trial(s.t, s.y, s.k, h);
+    Array error = norm(trial.error, s.y, trial.y);
+    // Hairer's controller for smooth changes of the step, with its exponents.
+    double order = method_.order;
     Array bounded = maximum(error, 1e-10);
-    Array growth = 0.9 * pow(bounded, -0.7 / 5) * pow(s.last_error, 0.4 / 5);
-    Array shrink = 0.9 * pow(bounded, -1.0 / 5);
+    Array growth = 0.9 * pow(bounded, -0.7 / order) * pow(s.last_error, 0.4 / order);
+    Array shrink = 0.9 * pow(bounded, -1.0 / order);
     Array accept = error <= 1.0;  // no NaN is
     Array factor = where(accept, clamp(growth, 0.2, 10.0),
                          where(is_finite(error), clamp(shrink, 0.1, 0.9), 0.1));
     auto taken = [&](const Array& a, const Array& b) { return where(accept, a, b); };
     // The last step ends at the end, whatever rounding says.
-    Array t = where(s.h >= end_ - s.t, end_, s.t + h);
+    Array t = where(s.h >= end - s.t, end, s.t + h);
     Array none = Array(0), one = Array(1);
     // A step so short that it moves nothing will get nowhere: a singularity.
     Array next = where(s.t + factor * h > s.t, factor * h, full({}, nan(), h.dtype()));
     return {taken(t, s.t),
-            taken(y, s.y),
-            taken(k[6], s.k),
+            taken(trial.y, s.y),
+            taken(trial.slope, s.k),
             next,
             taken(maximum(error, 1e-4), s.last_error),
-            taken(filled_in(s, t, h, k), s.found),
+            taken(filled_in(s, t, h, trial), s.found),
             s.steps + where(accept, one, none),
             s.rejected + where(accept, none, one)};
   }
@@ -229,33 +170,35 @@ class Adaptive {
     Array size = norm(y, y, y), speed = norm(k, y, y);
     Array tiny = full({}, 1e-6, y.dtype());
     Array h0 = where((size < 1e-5) | (speed < 1e-5), tiny, 0.01 * size / maximum(speed, 1e-30));
-    Array change = norm(slope("solve_ode", f_, t + h0, y + h0 * k) - k, y, y) / h0;
+    Array change = norm(f_(t + h0, y + h0 * k) - k, y, y) / h0;
     Array steepest = maximum(speed, change);
     Array h1 = where(steepest <= 1e-15, maximum(tiny, 1e-3 * h0),
-                     pow(0.01 / maximum(steepest, 1e-30), 1.0 / 5));
+                     pow(0.01 / maximum(steepest, 1e-30), 1.0 / method_.order));
     return minimum(100.0 * h0, h1);
   }
 
   // The continuous solution at those times that the step from s.t to t reaches.
   Array filled_in(const State& s, const Array& t, const Array& h,
-                  const std::vector<Array>& k) const {
+                  const internal::OdeTrial& trial) const {
     const Shape& shape = s.found.shape();
     Array here = (times_ > s.t) & (times_ <= t);
     Array theta = where(here, (times_ - s.t) / h, 0.0);
     Shape column(shape.size(), 1);
     column[0] = shape[0];
     Array y = broadcast_to(s.y, shape);
-    for (std::size_t i = 0; i < k.size(); i++) {
-      const std::vector<double>& c = tableau_.continuous[i];
-      Array weight = theta * (c[0] + theta * (c[1] + theta * (c[2] + theta * c[3])));
-      y = y + reshape(h * weight, column) * k[i];
+    for (const internal::OdeTrial::Term& term : trial.continuous) {
+      Array weight = zeros_like(theta);
+      for (std::size_t i = term.coefficients.size(); i-- > 0;) {
+        weight = theta * (term.coefficients[i] + weight);
+      }
+      y = y + reshape(weight, column) * term.part;
     }
     return where(at_times(here, shape), y, s.found);
   }
 
-  const VectorField& f_;
+  VectorField f_;
   const OdeOptions& options_;
-  Tableau tableau_;
+  internal::OdeStep method_;
   Array times_, end_;
 };
 
@@ -308,6 +251,7 @@ Arrays internal::rk4(const FlatField& field, const Arrays& start, const Array& t
 OdeSolution solve_ode(const VectorField& f, const Array& start, const Array& times,
                       const OdeOptions& options) {
   check_times("solve_ode", times);
+  check_order(times);
   if (!(options.relative > 0) || !(options.absolute > 0) || options.max_steps < 1) {
     throw Error("solve_ode: tolerances " + std::to_string(options.relative) + " and " +
                 std::to_string(options.absolute) + " with at most " +
@@ -329,20 +273,18 @@ OdeSolution solve_ode(const VectorField& f, const Array& start, const Array& tim
     end = while_loop([&](const State& s) { return solver.unfinished(s); },
                      [&](const State& s) { return solver.step(s); }, end);
   }
-  return {end.found, end.steps, end.rejected, end.t};
+  OdeSolution solution = {end.found, end.steps, end.rejected, end.t};
+  return end.t.concrete() ? checked(solution, times) : solution;
 }
 
 const OdeSolution& checked(const OdeSolution& solution, const Array& times) {
-  double reached = convert(solution.reached, DType::f64).item<double>();
-  double end = convert(times(times.size() - 1), DType::f64).item<double>();
-  double gap = end - reached;
-  if (gap <= 1e-6 * std::abs(end)) return solution;
-  int accepted = solution.steps.item<int>(), rejected = solution.rejected.item<int>();
-  throw Error("solve_ode: after " + std::to_string(accepted) + " steps and " +
-              std::to_string(rejected) + " rejected ones only t = " + std::to_string(reached) +
-              " of " + std::to_string(end) +
-              " was reached. The equation is stiff or its solution ends there: allow more steps or "
-              "larger tolerances, scale it, or stop earlier");
+  double reached = to_doubles(solution.reached)[0], end = to_doubles(times).back();
+  if (end - reached <= 1e-6 * std::abs(end)) return solution;
+  throw Error("solve_ode: after " + std::to_string(solution.steps.item<int>()) + " steps and " +
+              std::to_string(solution.rejected.item<int>()) +
+              " rejected ones only t = " + std::to_string(reached) + " of " + std::to_string(end) +
+              " was reached. The equation is stiff or its solution ends there: take "
+              "OdeMethod::rosenbrock, allow more steps or larger tolerances, or stop earlier");
 }
 
 }  // namespace sturnus

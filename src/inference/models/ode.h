@@ -47,11 +47,14 @@ internal::Argument<Y> rk4(const F& f, const Y& start, const Array& times,
   return internal::with_leaves(like, internal::rk4(slope, leaves, times, options));
 }
 
-/// Embedded methods of order 5 with an error estimate of order 4, both first-same-as-last and with
-/// a continuous solution of order 4.
+/// Embedded methods. The first two are of order 5 with an error estimate of order 4, both
+/// first-same-as-last and with a continuous solution of order 4; they are not for stiff equations,
+/// for which they need very many steps. The last is of order 4 (3), L-stable, and for those:
+/// each step takes the Jacobian of f by forward mode, and inverts a matrix of its size.
 ///   dormand_prince  J. R. Dormand, P. J. Prince, J. Comput. Appl. Math. 6 (1980)
 ///   tsitouras       Ch. Tsitouras, Comput. Math. Appl. 62 (2011): smaller errors at the same cost
-enum class OdeMethod { dormand_prince, tsitouras };
+///   rosenbrock      RODAS, E. Hairer, G. Wanner, Solving Ordinary Differential Equations II (1996)
+enum class OdeMethod { dormand_prince, tsitouras, rosenbrock };
 
 struct OdeOptions {
   OdeMethod method = OdeMethod::tsitouras;
@@ -72,12 +75,14 @@ struct OdeSolution {
 };
 
 /// y at each of `times`, which increase, with steps as long as the tolerances allow: the times do
-/// not shorten them. Throws Error for tolerances that are not positive.
+/// not shorten them, but those of rosenbrock. Throws Error for tolerances that are not positive,
+/// for times that decrease, and as `checked` does. In a program, where neither is known yet, y is
+/// NaN at times that decrease or were not reached: ask `checked` of what comes out of it.
 OdeSolution solve_ode(const VectorField& f, const Array& start, const Array& times,
                       const OdeOptions& options = {});
 
 /// The solution again. Throws Error when it did not reach the last time within the steps allowed,
-/// as happens for stiff equations, which these solvers are not for, and near singularities.
+/// as happens near singularities, and with stiff equations unless the method is rosenbrock.
 const OdeSolution& checked(const OdeSolution& solution, const Array& times);
 
 }  // namespace sturnus

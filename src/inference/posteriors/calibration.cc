@@ -10,6 +10,7 @@
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/transcendental.h>
+#include <sturnus/ops/tree_where.h>
 #include <sturnus/runtime/error.h>
 
 #include <algorithm>
@@ -32,12 +33,14 @@ void check(const CalibrationOptions& options) {
               ". Give at least 20 of warm-up, 1 of the others and an acceptance between 0 and 1");
 }
 
-/// A chain that learns its step size all the time, and its metric once, half way.
+/// A chain with the windows, searches and averages of the library's warm-up. Not a Sampler, whose
+/// chains share one density: here each replicate has data, and so a density, of its own.
 class LearningChain {
  public:
   LearningChain(LogDensity log_density, const CalibrationOptions& options)
       : log_density_(std::move(log_density)),
         averaging_{.target = options.target_accept},
+        windows_(warmup_windows(options.warmup)),
         warmup_(options.warmup) {}
 
   struct State {
@@ -48,28 +51,32 @@ class LearningChain {
   };
 
   State warmed_up(const Key& key, const Array& start) const {
-    std::int64_t size = start.shape()[0], half = warmup_ / 2;
-    Array first_step(0.1, DType::f64);
+    std::int64_t size = start.shape()[0];
+    auto [for_steps, for_first, for_search] = split<3>(key);
     State begin = {nuts_.init(log_density_, start),
-                   {ones({size}, DType::f64)},
-                   averaging_.init(first_step),
+                   {eye(size, DType::f64)},
+                   {},
                    moments_.init(size, DType::f64)};
-    auto learn = [&](const Array& i, const State& s) {
+    begin = with_first_step(for_first, begin);
+    auto learn = [&, &steps = for_steps, &search = for_search](const Array& i, const State& s) {
       State next = s;
       Nuts::Info info;
       std::tie(next.at, info) =
-          nuts_.step(fold_in(key, i), log_density_, s.at, exp(s.averaging.log_step), s.metric);
+          nuts_.step(fold_in(steps, i), log_density_, s.at, exp(s.averaging.log_step), s.metric);
       next.averaging = averaging_.update(s.averaging, info.accept);
-      next.moments = moments_.add(s.moments, next.at.position);
-      return next;
+      Array collects = (i >= windows_.begin) & (i < windows_.end), closes(false);
+      next.moments = tree_where(collects, moments_.add(s.moments, next.at.position), s.moments);
+      for (std::int64_t last : windows_.last) closes = closes | (i == last);
+      auto renew = [&](const State& learned) {
+        State renewed = learned;
+        renewed.metric = moments_.metric(learned.moments);
+        renewed.moments = moments_.init(size, DType::f64);
+        return with_first_step(fold_in(search, i), renewed);
+      };
+      return cond(
+          closes, renew, [](const State& learned) { return learned; }, next);
     };
-    // What a chain meets on its way from the start says nothing of the posterior's width.
-    State away = fori_loop(0, half / 2, learn, begin);
-    away.moments = begin.moments;
-    State there = fori_loop(half / 2, half, learn, away);
-    there.metric = moments_.metric(there.moments);
-    there.averaging = averaging_.init(first_step);
-    return fori_loop(half, warmup_, learn, there);
+    return fori_loop(0, warmup_, learn, begin);
   }
 
   /// `thin` transitions with the step size that was learned, and how many of them diverged.
@@ -86,10 +93,20 @@ class LearningChain {
   }
 
  private:
+  State with_first_step(const Key& key, const State& state) const {
+    State next = state;
+    StepSearch::State begin = search_.init(Array(1.0, DType::f64));
+    next.averaging = averaging_.init(
+        search_.find(key, Array(0), log_density_, state.metric, state.at, begin).first.size);
+    return next;
+  }
+
   LogDensity log_density_;
   Nuts nuts_ = {.max_depth = 7};
+  StepSearch search_;
   DualAveraging averaging_;
   RunningMoments moments_ = {.kind = MetricKind::dense};
+  WarmupWindows windows_;
   std::int64_t warmup_;
 };
 

@@ -45,8 +45,8 @@ struct CalibrationResult {
 };
 
 /// All replicates in one program, each with one chain of NUTS that begins at another draw of the
-/// prior. Throws Error for settings that make no sense, or when a replicate's posterior is not
-/// finite there.
+/// prior and warms up as those of Sampler do, with a dense metric. Throws Error for settings that
+/// make no sense, or when a replicate's posterior is not finite there.
 CalibrationResult calibrate(const Simulator& simulator, const CalibrationOptions& options = {});
 
 /// Two tests of whether ranks 0 to `draws` are uniform, with the probability of a larger deviation

@@ -25,6 +25,9 @@
 namespace sturnus {
 namespace {
 
+// As many iterations may fail before the first that does not.
+constexpr std::int32_t patience = 100;
+
 Array inverse_softplus(const Array& s) { return s + log(-expm1(-s)); }
 
 Array first(const Array& x) { return squeeze(x, {0}); }
@@ -218,7 +221,18 @@ VariationalState VariationalFit::advance(VariationalState state, std::int64_t it
     throw Error("VariationalFit::advance: " + std::to_string(iterations) +
                 " iterations. Give a number that is not negative");
   }
-  return implementation_->advance_program(state, Array(iterations));
+  VariationalState next = implementation_->advance_program(state, Array(iterations));
+  auto done = next.iteration.item<std::int32_t>();
+  if (done >= patience && next.skipped.item<std::int32_t>() == done) {
+    double density = to_doubles(jit(implementation_->log_density)(gaussian(next).mean))[0];
+    throw Error("VariationalFit::advance: in none of " + std::to_string(done) +
+                " iterations were the loss and its slope finite; in the middle of the start the "
+                "log density is " +
+                (std::isnan(density) ? "nan" : std::to_string(density)) +
+                ". Begin where it is finite, as start_at_mode does, with less spread, or constrain "
+                "the parameters");
+  }
+  return next;
 }
 
 Gaussian VariationalFit::gaussian(const VariationalState& state) const {

@@ -85,7 +85,8 @@ class VariationalFit {
   VariationalState init() const;
   /// The state after so many more iterations. Uses up the given state: its memory is reused.
   /// However many are made at a time, the bits are the same, those of `elbo` apart. Throws Error
-  /// for a negative number.
+  /// for a negative number, and when of all iterations, at least 100, none was finite: then the fit
+  /// is still where it began, and stays there.
   VariationalState advance(VariationalState state, std::int64_t iterations) const;
 
   Gaussian gaussian(const VariationalState& state) const;

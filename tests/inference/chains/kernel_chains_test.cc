@@ -1,6 +1,13 @@
 #include <gtest/gtest.h>
+#include <sturnus/functional/control_flow.h>
 #include <sturnus/inference/chains/kernel_chains.h>
+#include <sturnus/inference/models/densities.h>
+#include <sturnus/ops/arithmetic.h>
 #include <sturnus/runtime/error.h>
+
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/inference/posterior_tests.h"
 
@@ -39,6 +46,49 @@ TEST(KernelChains, RandomWalkFindsTheExactPosterior) {
     accepted += a / static_cast<double>(draws.statistics.acceptance.values.size());
   }
   EXPECT_NEAR(accepted, 0.234, 0.1);
+}
+
+// A density that has a value but no slope: reverse mode does not go through its loop.
+TEST(KernelChains, RandomWalkNeedsNoSlope) {
+  struct Place {
+    Array x;
+  };
+  Model<Place> model(
+      [](const Place& p) {
+        auto half = [](const std::pair<Array, Array>& s) {
+          return std::pair(s.first + 1, 0.5 * s.second);
+        };
+        auto go_on = [](const std::pair<Array, Array>& s) { return s.first < 3; };
+        Array eighth = while_loop(go_on, half, std::pair(Array(0), p.x)).second;
+        return normal_log_density(eighth, 0.25, 0.125);  // x is normal around 2 with sd 1
+      },
+      Place{0.0});
+  SamplingOptions options = {.chains = 4, .warmup = 300, .draws = 4000, .target_accept = 0.3};
+  KernelSampler walk(model, options, {.kernel = ChainKernel::random_walk});
+  ChainState warm = walk.advance(walk.init(), options.warmup).first;
+  ChainDraws draws = chain_draws({walk.advance(warm, options.draws).second});
+  Matrix x = chains_of(draws, draws.parameters[0], elements(draws.parameters[0])[0]);
+  EXPECT_NEAR(sample_mean(x), 2, 4 * mcse_mean(x));
+  EXPECT_NEAR(sample_sd(x), 1, 4 * mcse_sd(x));
+  EXPECT_THROW(KernelSampler(model, options).init(), Error);  // HMC does ask
+}
+
+TEST(KernelChains, AFlatDensityIsReported) {
+  struct Place {
+    Array x;
+  };
+  Model<Place> flat([](const Place& p) { return 0.0 * p.x; }, Place{0.0});
+  for (ChainKernel kernel : {ChainKernel::hmc, ChainKernel::random_walk}) {
+    KernelSampler sampler(flat, {.chains = 2, .warmup = 300}, {.kernel = kernel, .leapfrogs = 2});
+    ChainState state = sampler.init();
+    try {
+      sampler.advance(state, 310);
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("the log density is flat"), std::string::npos)
+          << error.what();
+    }
+  }
 }
 
 TEST(KernelChains, TheBitsDoNotDependOnChunks) {

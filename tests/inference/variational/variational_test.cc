@@ -280,6 +280,34 @@ TEST(VariationalFit, LeavesOutWhatIsNotFinite) {
   EXPECT_NEAR(doubles(hopeless.gaussian(stuck).mean)[0], 0.3, 1e-15);
 }
 
+TEST(VariationalFit, RefusesToGoOnWhereNothingIsFinite) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  struct Hopeless {
+    std::function<Array(const Array&)> log_density;
+    std::string says;
+  };
+  const std::vector<Hopeless> table = {
+      {[](const Array& x) { return log(-1.0 - square(x)); }, "the log density is nan"},
+      {[=](const Array& x) { return x + infinity; }, "the log density is inf"},
+      {[=](const Array& x) { return x - infinity; }, "the log density is -inf"},
+      {[](const Array& x) { return uniform_log_density(x, 5.0, 6.0); }, "the log density is -inf"}};
+  for (const Hopeless& hopeless : table) {
+    Model<Level> model([&](const Level& l) { return hopeless.log_density(l.level); }, Level{0.0});
+    VariationalFit fit(model, {});
+    VariationalState state = fit.init();
+    VariationalLog log;
+    try {
+      advance_in_chunks(fit, state, log, 1000, 50);
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      std::string text = error.what();
+      EXPECT_NE(text.find("in none of 100 iterations"), std::string::npos) << text;
+      EXPECT_NE(text.find(hopeless.says), std::string::npos) << text;
+      EXPECT_NE(text.find("Begin where it is finite"), std::string::npos) << text;
+    }
+  }
+}
+
 TEST(StartAtMode, HasTheCurvatureOfTheHighestMode) {
   Gaussian start = start_at_mode(correlated(), device_array(random_numbers(6, 1, 5), {2, size}));
   Doubles mean = doubles(start.mean), sd = doubles(start.factor), precision = precisions();
