@@ -40,7 +40,7 @@ void show_target(std::ostream& out, const std::string& name);
 
 struct RunRequest {
   std::string experiment;  // a name, or a file with settings in JSON
-  std::string variant;     // empty: full, or what the file says
+  std::string variant;     // empty: full, or what the file says; see with_variant
   std::optional<std::int64_t> members, iterations, run;
   std::optional<std::uint64_t> seed;
   std::string device;                   // "cpu", "cuda:1"; empty: the default device
@@ -51,21 +51,29 @@ struct RunRequest {
 };
 
 /// `sturnus run`: trains an ensemble, prints its scores, writes result.json and report.html.
+/// Throws Error when the folder holds a finished result.
 void run_experiment(std::ostream& out, std::ostream& progress, const RunRequest& request);
+
+/// `sturnus report`: writes report.html beside a result.json of `run` or `sample`, which is given
+/// by its name or its folder's.
+void make_report(std::ostream& out, const std::filesystem::path& result);
 
 struct TableRequest {
   std::string experiment;
-  std::vector<std::string> variants;  // empty: the published ones
-  std::vector<int> runs;              // empty: the published ones
+  std::vector<std::string> variants;      // empty: the published ones
+  std::vector<int> runs;                  // empty: the published ones
+  std::vector<std::uint64_t> data_seeds;  // fresh data of these seeds instead of published runs
   std::optional<std::int64_t> members, iterations;
   std::string against;  // "tempering": distances to that posterior, where none is known exactly
   std::string device;
-  std::filesystem::path out;   // folder; empty: results/table-<experiment>
-  std::filesystem::path keep;  // folder for <experiment>.json and .md; empty: not kept
+  std::filesystem::path out;  // folder; empty: results/table-<experiment>
+  // Folder for <experiment>.json and .md, of fresh data <experiment>_fresh; empty: not kept.
+  std::filesystem::path keep;
 };
 
 /// `sturnus table`: variants x runs of an experiment, and the published table beside them. What is
-/// in the folder already is not run again.
+/// in the folder already is not run again. Throws Error for variants and runs that are none, and
+/// for files that cannot be used, with the remedy.
 void run_table(std::ostream& out, std::ostream& progress, const TableRequest& request);
 
 struct SampleRequest : ChainSettings {

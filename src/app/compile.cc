@@ -94,7 +94,8 @@ void show_target(std::ostream& out, const std::string& name) {
 void compile_program(std::ostream& out, const CompileRequest& request) {
   std::string text;
   std::optional<Ensemble> training;
-  if (fs::exists(request.program)) {
+  // A folder may well have the name of an experiment.
+  if (fs::exists(request.program) && !fs::is_directory(request.program)) {
     text = read_file(request.program);
   } else {
     // The whole training of an experiment: (state, iterations) -> state.

@@ -417,6 +417,19 @@ RunConfig variant_config(Experiment experiment, const std::string& variant) {
   return config;
 }
 
+RunConfig with_variant(const RunConfig& config, const std::string& variant) {
+  bool known = is_known(config.experiment, config.variant);
+  const json before = to_json(variant_config(config.experiment, known ? config.variant : "full"));
+  const json chosen = to_json(variant_config(config.experiment, variant));
+  json settings = to_json(config);
+  for (const char* key : {"variant", "repulsion"}) settings[key] = chosen[key];
+  for (const char* place : {"/iterations", "/optimizer/rate", "/residual_weight"}) {
+    json::json_pointer at(place);
+    if (chosen[at] != before[at]) settings[at] = chosen[at];
+  }
+  return config_from_json(settings);
+}
+
 RunConfig config_from_json(const json& value) {
   JsonReader object(value, "$");
   Reader reader(object);
@@ -437,8 +450,8 @@ RunConfig config_from_json(const json& value) {
   // A name of one's own is for choices that are spelled out.
   bool known = is_known(config.experiment, config.variant);
   if (!known && !value.contains("repulsion")) {
-    refuse_unknown("$.variant", "\"repulsion\", and no variant", config.variant,
-                   variants_of(config.experiment));
+    refuse_unknown("$.variant", "\"repulsion\" that says what it is, and no variant",
+                   config.variant, variants_of(config.experiment));
   }
   config = variant_config(config.experiment, known ? config.variant : "full");
   describe(reader, config);

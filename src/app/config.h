@@ -44,8 +44,14 @@ struct RunConfig {
 /// "oscillator" and "damped_oscillator" are one. Throws Error with the nearest name.
 Experiment experiment_named(const std::string& name);
 
-/// The settings of one of variants_of(experiment). Throws Error for a variant that is none.
+/// The settings of one of variants_of(experiment). Throws Error for a variant that is none, with
+/// those that there are and the nearest name.
 RunConfig variant_config(Experiment experiment, const std::string& variant);
+
+/// The same settings for another variant: its repulsion, and of its iterations, learning rate and
+/// weight of the equation those in which it differs from the variant that `config` has. What
+/// `config` says of its own stays otherwise.
+RunConfig with_variant(const RunConfig& config, const std::string& variant);
 
 /// Settings from JSON, which start from the published ones of "experiment" and "variant".
 /// Throws Error with the JSON path of what is wrong.

@@ -122,6 +122,30 @@ json describe_lambda(const Matrix& draws, const ExperimentData& data) {
           {"draws", in_rows(draws)}};
 }
 
+// Nobody knows the truth behind measurements of one's own: what compares with the published one is
+// left out.
+void leave_out_truth(json& result) {
+  json& metrics = result["metrics"];
+  for (const char* name : {"rmse", "logl_per_n", "abs_dlambda", "logl_lambda",
+                           "predictive_log_density", "crps_f", "crps_lambda"}) {
+    metrics[name] = nullptr;
+  }
+  for (json& band : metrics["bands"]) band["coverage"] = nullptr;
+  for (json& parameter : result["lambda"]["truth"]) parameter = nullptr;
+  result["predictions"]["truth"] = json::array();
+}
+
+// Iterations count from 0: the last is one before the end.
+void warn_of_repulsion_too_late(const RunConfig& config) {
+  const Repulsion& repulsion = config.ensemble.repulsion;
+  if (repulsion.seen.empty() || repulsion.start < config.training.iterations) return;
+  log(LogLevel::warning,
+      "members never repel each other: repulsion begins at iteration " +
+          std::to_string(repulsion.start) + ", and the training ends at " +
+          std::to_string(config.training.iterations) +
+          ". Give more --iterations, or a smaller \"repulsion\": {\"start\": ...} in a file");
+}
+
 std::string number(const json& value) {
   return value.is_number() ? formatted("%.4g", value.get<double>()) : "-";
 }
@@ -210,6 +234,7 @@ json describe_results(const ExperimentData& data, const Predictions& predictions
 json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress,
          const std::optional<ChainSettings>& against) {
   if (against) check_baseline(config, against->method);
+  warn_of_repulsion_too_late(config);
   ExperimentData data = data_of(config);
   Ensemble ensemble(problem_of(config), config.ensemble);
   json result = describe_run(to_json(config), data);
@@ -220,6 +245,7 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   std::int64_t resumed_at = training.state.iteration.item<std::int32_t>();
   std::string title = std::string(name_of(config.experiment)) + " " + config.variant + " run " +
                       std::to_string(config.run);
+  if (config.data_seed) title += " of data seed " + std::to_string(*config.data_seed);
   std::int64_t end = config.training.iterations + config.training.polish;
   Progress line(progress, title, end);
   InterruptGuard guard;
@@ -247,6 +273,7 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
 
   Predictions predictions = surviving_predictions(ensemble, training.state, data);
   result.update(describe_results(data, predictions, config.priors.empty()));
+  if (config.measured) leave_out_truth(result);
   std::int64_t iterations = training.state.iteration.item<std::int32_t>();
   json log_json = to_json(training.log);
   result["finished"] = finished;
@@ -317,6 +344,9 @@ void print_scores(std::ostream& out, const json& result) {
     if (skipped == 0) continue;
     out << "values that " << title << " leaves out, since all members agree on them: " << skipped
         << '\n';
+  }
+  if (!result.at("settings").value("data", json()).is_null()) {
+    out << "The data are your own: no truth is known, and nothing is scored by one.\n";
   }
 
   const json& lambda = result.at("lambda");

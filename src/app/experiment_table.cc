@@ -12,6 +12,7 @@
 #include "src/app/json_reader.h"
 #include "src/app/progress.h"
 #include "src/app/results_page.h"
+#include "src/app/sampled_problems.h"
 #include "src/app/tempering.h"
 
 namespace sturnus::app {
@@ -20,21 +21,39 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+// Which data a row of a table is of.
+json data_of_row(const RunConfig& config) {
+  json row = {{"run", config.run}};
+  if (config.data_seed) row["data_seed"] = *config.data_seed;
+  return row;
+}
+bool is_of(const json& row, const RunConfig& config) {
+  json data = data_of_row(config);
+  return row.at("run") == data["run"] && row.value("data_seed", json()) == data["data_seed"];
+}
+// The same in the names of files.
+std::string data_name(const RunConfig& config) {
+  return config.data_seed ? "data" + std::to_string(*config.data_seed)
+                          : "run" + std::to_string(config.run);
+}
+// Data sets by these names, each by the settings of a run on it.
+using DataSets = std::map<std::string, RunConfig>;
+
 // What is kept of a result in a table.
-json summary(const json& result) {
-  return {{"run", result["settings"]["run"]},
-          {"source", result["sturnus"]["commit"]},
-          {"metrics", result["metrics"]},
-          {"lambda", {{"mean", result["lambda"]["mean"]}, {"sd", result["lambda"]["sd"]}}},
-          {"members", {{"divergences", result["members"]["divergences"]}}},
-          {"timing", result["timing"]}};
+json summary(const json& result, const RunConfig& config) {
+  json row = data_of_row(config);
+  row["source"] = result.at("sturnus").at("commit");
+  row["metrics"] = result.at("metrics");
+  row["lambda"] = {{"mean", result.at("lambda").at("mean")}, {"sd", result.at("lambda").at("sd")}};
+  row["members"] = {{"divergences", result.at("members").at("divergences")}};
+  row["timing"] = result.at("timing");
+  return row;
 }
 
 // The settings that the runs of a variant share.
 json shared_settings(const RunConfig& config) {
   json settings = to_json(config);
-  settings.erase("run");
-  settings.erase("seed");
+  for (const char* own : {"run", "data_seed", "seed"}) settings.erase(own);
   return settings;
 }
 
@@ -47,7 +66,7 @@ json kept_summary(const json& kept, const RunConfig& config) {
       continue;
     }
     for (json run : variant.at("runs")) {
-      if (run.at("run") != config.run) continue;
+      if (!is_of(run, config)) continue;
       if (!run.contains("source")) run["source"] = kept.at("sturnus").at("commit");
       return run;
     }
@@ -55,78 +74,88 @@ json kept_summary(const json& kept, const RunConfig& config) {
   return {};
 }
 
-// The result of a run that is in its folder already, or that is run now.
+// The result of a run that is in its folder already, or that is run now. A finished one of other
+// settings is not overwritten.
 json result_of(const RunConfig& config, const fs::path& place, std::ostream& progress) {
+  fs::path file = place / "result.json";
   json result;
-  if (fs::exists(place / "result.json")) result = read_kept_json(place / "result.json");
-  bool there = !result.is_null() && result.value("finished", false) &&
-               to_json(config_from_json(result.at("settings"))) == to_json(config);
-  return there ? result : run(config, {place, true}, progress);
+  if (fs::exists(file)) {
+    result = read_kept(file, "Choose another --out, or remove it", [&](const json& found) {
+      if (!found.at("finished").get<bool>()) return json();
+      json settings = to_json(config_from_json(found.at("settings")));
+      std::string difference = first_difference(settings, to_json(config));
+      if (difference.empty()) return found;
+      throw Error("it is a finished result of other settings: " + difference + " differs");
+    });
+  }
+  return result.is_null() ? run(config, {place, true}, progress) : result;
 }
 
 // As many exact posterior draws as the ensemble has members, scored as the ensemble is; distances
 // are means over many such draws.
-json exact_scores(Experiment experiment, int run, std::int64_t members, bool free_phase) {
-  ExperimentData data = published_data(experiment, run);
+json exact_scores(const RunConfig& config, std::int64_t members, bool free_phase) {
+  ExperimentData data = data_of(config);
   auto posterior = exact_posterior_of(data, free_phase);
   PosteriorDraws draws = posterior->draws(static_cast<std::size_t>(members), 7);
   Predictions predictions = {posterior->predict(draws, data.test.x),
                              posterior->predict(draws, data.plot.x), draws.lambda};
   Evaluation scored = evaluate(data, predictions);
   const DistanceToExact& own = scored.exact[free_phase ? 1 : 0];
-  return {{"run", run},
-          {"metrics",
-           {{"rmse", scored.rmse},
-            {"logl_per_n", scored.logl_per_n.value},
-            {"abs_dlambda", scored.abs_dlambda},
-            {"logl_lambda", scored.logl_lambda.value},
-            {"w_f", own.floor_w_f.mean},
-            {"w_lambda", own.floor_w_lambda.mean}}}};
+  json row = data_of_row(config);
+  row["metrics"] = {{"rmse", scored.rmse},
+                    {"logl_per_n", scored.logl_per_n.value},
+                    {"abs_dlambda", scored.abs_dlambda},
+                    {"logl_lambda", scored.logl_lambda.value},
+                    {"w_f", own.floor_w_f.mean},
+                    {"w_lambda", own.floor_w_lambda.mean}};
+  return row;
 }
 
 // Rows of exact draws, one for each exact posterior that there is.
-json exact_rows(Experiment experiment, const std::set<int>& runs, std::int64_t members) {
+json exact_rows(Experiment experiment, const DataSets& sets, std::int64_t members) {
   json rows = json::array();
   for (bool free_phase : {false, true}) {
     if (!exact_posterior_of(published_data(experiment, 0), free_phase)) continue;
     std::string name = free_phase ? "free phase" : "fixed phase";
     json row = {{"name", experiment == Experiment::oscillator ? name : "exact"},
                 {"runs", json::array()}};
-    for (int run : runs) row["runs"].push_back(exact_scores(experiment, run, members, free_phase));
+    for (const auto& [key, config] : sets) {
+      row["runs"].push_back(exact_scores(config, members, free_phase));
+    }
     rows.push_back(row);
   }
   return rows;
 }
 
-// Tempered posteriors by run. They are kept beside the results.
-using Posteriors = std::map<int, Tempered>;
+// Tempered posteriors by data set. They are kept beside the results.
+using Posteriors = std::map<std::string, Tempered>;
 
-Posteriors tempered_posteriors(const std::set<int>& runs, const fs::path& folder,
+Posteriors tempered_posteriors(const DataSets& sets, const fs::path& folder,
                                std::ostream& progress) {
   Posteriors all;
-  for (int run : runs) {
-    fs::path file = folder / ("tempering-run" + std::to_string(run) + ".json");
-    all[run] = tempered(published_data(Experiment::lotka_volterra, run), {}, file, progress);
+  for (const auto& [name, config] : sets) {
+    all[name] = tempered(data_of(config), {}, folder / ("tempering-" + name + ".json"), progress);
   }
   return all;
 }
 
-json tempered_rows(const Posteriors& posteriors, std::int64_t members) {
+json tempered_rows(const Posteriors& posteriors, const DataSets& sets, std::int64_t members) {
   json row = {{"name", "tempering"}, {"who", "tempered draws"}, {"runs", json::array()}};
-  for (const auto& [run, posterior] : posteriors) {
-    ExperimentData data = published_data(Experiment::lotka_volterra, run);
-    json scores = scores_of_draws(posterior, data, static_cast<std::size_t>(members));
-    row["runs"].push_back({{"run", run}, {"metrics", scores}});
+  for (const auto& [name, posterior] : posteriors) {
+    const RunConfig& config = sets.at(name);
+    row["runs"].push_back(data_of_row(config));
+    row["runs"].back()["metrics"] =
+        scores_of_draws(posterior, data_of(config), static_cast<std::size_t>(members));
   }
   return {row};
 }
 
 // The summary of a result, with its distance to a posterior that is not known exactly.
-json summary_against(const json& result, const Tempered& posterior) {
+json summary_against(const json& result, const RunConfig& config, const Tempered& posterior) {
   json distance = distance_to(posterior, matrix_of(result["predictions"]["members"]),
                               matrix_of(result["lambda"]["draws"]));
   distance["name"] = "tempering";
-  json done = summary(result);
+  json done = summary(result, config);
   for (const char* key : {"w_f", "w_lambda"}) done["metrics"][key] = distance[key];
   done["metrics"]["exact"] = {distance};
   return done;
@@ -144,23 +173,42 @@ bool wants(const std::vector<T>& list, const T& value) {
   return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
 }
 
+// Seeds of fresh data: those asked for, and those of an earlier table.
+std::set<std::uint64_t> fresh_seeds(const TableRequest& request, const json& kept) {
+  std::set<std::uint64_t> seeds(request.data_seeds.begin(), request.data_seeds.end());
+  if (kept.is_null()) return seeds;
+  for (const json& variant : kept.at("variants")) {
+    for (const json& run : variant.at("runs"))
+      seeds.insert(run.at("data_seed").get<std::uint64_t>());
+  }
+  return seeds;
+}
+
 // What is asked for, and what is kept already.
 std::vector<Cell> cells_of(Experiment experiment, const TableRequest& request, const json& kept) {
-  for (const std::string& variant : request.variants) variant_config(experiment, variant);
   std::vector<Cell> cells;
   for (const std::string& variant : variants_of(experiment)) {
     RunConfig config = variant_config(experiment, variant);
     if (request.members) config.ensemble.members = *request.members;
     if (request.iterations) config.training.iterations = *request.iterations;
+    auto add = [&](bool wanted) {
+      Cell cell = {config_from_json(to_json(config)), kept_summary(kept, config)};
+      bool asked_for = wanted && wants(request.variants, variant);
+      bool has_distance = !cell.done.is_null() && !cell.done["metrics"]["exact"].empty();
+      if (asked_for && !request.against.empty() && !has_distance) cell.done = {};
+      if (asked_for || !cell.done.is_null()) cells.push_back(cell);
+    };
+    if (!request.data_seeds.empty()) {
+      for (std::uint64_t seed : fresh_seeds(request, kept)) {
+        config.data_seed = seed;
+        add(wants(request.data_seeds, seed));
+      }
+      continue;
+    }
     for (int run = 0; run < published_runs; run++) {
       config.run = run;
       config.ensemble.seed = static_cast<std::uint64_t>(run);
-      json done = kept_summary(kept, config);
-      bool asked_for = wants(request.variants, variant) && wants(request.runs, run);
-      bool has_distance = !done.is_null() && !done["metrics"]["exact"].empty();
-      if (asked_for && !request.against.empty() && !has_distance) done = {};
-      if (!asked_for && done.is_null()) continue;
-      cells.push_back({config_from_json(to_json(config)), done});
+      add(wants(request.runs, run));
     }
   }
   return cells;
@@ -180,37 +228,55 @@ json rows_of(const std::vector<Cell>& cells) {
   return rows;
 }
 
+void check(const TableRequest& request, Experiment experiment) {
+  for (const std::string& variant : request.variants) variant_config(experiment, variant);
+  for (int run : request.runs) check_run("table", name_of(experiment), run);
+  if (!request.runs.empty() && !request.data_seeds.empty()) {
+    refuse("table",
+           "runs have the published data, and data seeds fresh ones. Leave --runs or "
+           "--data-seeds out");
+  }
+  if (request.against.empty()) return;
+  if (request.against != "tempering") {
+    refuse_unknown("table", "method to compare with", request.against, {"tempering"});
+  }
+  check_tempering("table", experiment);
+}
+
+// What an earlier table kept.
+json kept_table(const fs::path& file) {
+  return read_kept(file, "Choose another --keep, or remove it", [](const json& table) {
+    for (const char* part : {"variants", "exact", "sturnus", "device"}) table.at(part);
+    return table;
+  });
+}
+
 }  // namespace
 
 void run_table(std::ostream& out, std::ostream& progress, const TableRequest& request) {
   Experiment experiment = experiment_named(request.experiment);
-  if (!request.against.empty()) {
-    if (request.against != "tempering") {
-      refuse_unknown("table", "method to compare with", request.against, {"tempering"});
-    }
-    check_tempering("table", experiment);
-  }
+  check(request, experiment);
   select_device(request.device);
   std::string name(name_of(experiment));
   fs::path folder = request.out.empty() ? fs::path("results") / ("table-" + name) : request.out;
-  fs::path kept_json = request.keep / (name + ".json"), kept_page = request.keep / (name + ".md");
+  bool fresh = !request.data_seeds.empty();
+  std::string kept_name = name + (fresh ? "_fresh" : "");
+  fs::path kept_json = request.keep / (kept_name + ".json");
+  fs::path kept_page = request.keep / (kept_name + ".md");
   json kept;
-  if (!request.keep.empty() && fs::exists(kept_json)) kept = read_kept_json(kept_json);
+  if (!request.keep.empty() && fs::exists(kept_json)) kept = kept_table(kept_json);
 
   std::vector<Cell> cells = cells_of(experiment, request, kept);
-  if (cells.empty()) {
-    throw Error("table: none of the runs asked for is one of 0 to " +
-                std::to_string(published_runs - 1) + ". Give one of them");
-  }
-  std::set<int> runs;
-  for (const Cell& cell : cells) runs.insert(cell.config.run);
+  DataSets sets;
+  for (const Cell& cell : cells) sets.emplace(data_name(cell.config), cell.config);
   const RunConfig& first = cells.front().config;
   Posteriors posteriors;
-  if (!request.against.empty()) posteriors = tempered_posteriors(runs, folder, progress);
-  json exact = posteriors.empty() ? exact_rows(experiment, runs, first.ensemble.members)
-                                  : tempered_rows(posteriors, first.ensemble.members);
+  if (!request.against.empty()) posteriors = tempered_posteriors(sets, folder, progress);
+  json exact = posteriors.empty() ? exact_rows(experiment, sets, first.ensemble.members)
+                                  : tempered_rows(posteriors, sets, first.ensemble.members);
   if (exact.empty() && !kept.is_null()) exact = kept["exact"];
   json all = {{"experiment", name}, {"settings", to_json(first)}, {"exact", exact}};
+  if (fresh) all["data_seeds"] = fresh_seeds(request, kept);
   if (!kept.is_null()) all["sturnus"] = kept["sturnus"], all["device"] = kept["device"];
   auto keep = [&] {
     all["variants"] = rows_of(cells);
@@ -224,8 +290,7 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
     const RunConfig& config = cell.config;
     json result;
     if (!guard.interrupted()) {
-      fs::path place = folder / (config.variant + "-run" + std::to_string(config.run));
-      result = result_of(config, place, progress);
+      result = result_of(config, folder / (config.variant + "-" + data_name(config)), progress);
     }
     if (result.is_null() || !result.at("finished").get<bool>()) {
       out << "Interrupted; the same command goes on where this one stopped.\n";
@@ -233,8 +298,8 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
     }
     all["sturnus"] = result["sturnus"];
     all["device"] = result["device"];
-    cell.done =
-        posteriors.empty() ? summary(result) : summary_against(result, posteriors.at(config.run));
+    cell.done = posteriors.empty() ? summary(result, config)
+                                   : summary_against(result, config, posteriors.at(data));
     keep();
   }
   keep();

@@ -13,10 +13,13 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Where two settings differ first, as a JSON path.
-std::string first_difference(const json& one, const json& other) {
-  json changes = json::diff(one, other);
-  return changes.empty() ? "" : changes[0].value("path", "");
+// What an exception says, without the class by which nlohmann's begin.
+std::string said_by(const std::exception& error) {
+  if (auto* parsing = dynamic_cast<const json::parse_error*>(&error)) {
+    return "it is cut off or damaged at byte " + std::to_string(parsing->byte);
+  }
+  std::string text = error.what();
+  return text.rfind("[json.", 0) == 0 ? text.substr(text.find("] ") + 2) : text;
 }
 
 }  // namespace
@@ -51,7 +54,7 @@ void KeptWork::load(const std::function<void(const json&, std::string_view)>& re
     }
     read(header.at("notes"), std::string_view(bytes).substr(line + 1 + size));
   } catch (const std::exception& error) {
-    throw Error(name + " cannot be continued: " + error.what() +
+    throw Error(name + " cannot be continued: " + said_by(error) +
                 ". Choose another --out, or remove the file to begin anew");
   }
 }
@@ -73,20 +76,26 @@ void KeptWork::remove() const {
   fs::remove(path_, ignored);
 }
 
-json read_kept_json(const fs::path& file) {
-  json found = json::parse(read_file(file), nullptr, false);
-  if (found.is_object()) return found;
-  throw Error(file.string() + " is damaged or not a result that Sturnus wrote: " +
-              (found.is_discarded() ? "it is no whole JSON" : "it holds no object") +
-              ". Remove it to have it made anew, or choose another --out");
+std::string first_difference(const json& one, const json& other) {
+  json changes = json::diff(one, other);
+  return changes.empty() ? "" : changes[0].value("path", "");
+}
+
+json read_kept(const fs::path& file, const std::string& remedy,
+               const std::function<json(const json&)>& read) {
+  try {
+    return read(json::parse(read_file(file)));
+  } catch (const std::exception& error) {
+    throw Error(file.string() + " cannot be used: " + said_by(error) + ". " + remedy);
+  }
 }
 
 json kept_result(const fs::path& file, const json& settings, const std::function<json()>& work) {
   if (fs::exists(file)) {
-    json found = read_kept_json(file);
-    if (found.value("settings", json()) == settings && found.contains("result")) {
-      return found["result"];
-    }
+    json found = read_kept(file, "Remove it, and it is made anew", [&](const json& kept) {
+      return kept.value("settings", json()) == settings ? kept.at("result") : json();
+    });
+    if (!found.is_null()) return found;
   }
   json result = work();
   if (file.empty()) return result;

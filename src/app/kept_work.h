@@ -43,12 +43,17 @@ class KeptWork {
   nlohmann::json settings_;
 };
 
-/// What a JSON file has that Sturnus wrote. Throws Error, with what to do, when it is damaged.
-nlohmann::json read_kept_json(const std::filesystem::path& file);
+/// Where two settings differ first, as a JSON path; empty where they are equal.
+std::string first_difference(const nlohmann::json& one, const nlohmann::json& other);
+
+/// What `read` makes of a file of JSON that was written before. Throws Error, with the file, what
+/// is wrong and `remedy`, when it is cut off or damaged, or when `read` throws.
+nlohmann::json read_kept(const std::filesystem::path& file, const std::string& remedy,
+                         const std::function<nlohmann::json(const nlohmann::json& contents)>& read);
 
 /// What a file has, if it is of these settings; what `work` gives otherwise, which is then kept
 /// there, unless the file's name is empty. What cannot be kept is warned of. Throws Error as
-/// read_kept_json does.
+/// read_kept does.
 nlohmann::json kept_result(const std::filesystem::path& file, const nlohmann::json& settings,
                            const std::function<nlohmann::json()>& work);
 

@@ -31,7 +31,8 @@ int main(int argc, char** argv) {
                   "exponential, oscillator, advection, lotka_volterra, or a file with settings")
       ->required();
   run->add_option("--variant", run_request.variant,
-                  "none, f, lambda, joint, factorized or full (default)");
+                  "none, f, lambda, joint, factorized, full (default) or correlated; over a file "
+                  "of settings: its repulsion, and what else makes it this variant");
   run->add_option("--members", run_request.members, "Networks in the ensemble");
   run->add_option("--iterations", run_request.iterations, "Steps of the optimiser");
   run->add_option("--seed", run_request.seed, "For the networks' first weights");
@@ -45,11 +46,21 @@ int main(int argc, char** argv) {
                   "the ensemble is");
   run->callback([&] { run_experiment(std::cout, std::cerr, run_request); });
 
+  CLI::App* report = program.add_subcommand("report", "Write the report of a result anew");
+  std::filesystem::path result;
+  report->add_option("result", result, "A result.json of run or sample, or its folder")->required();
+  report->callback([&] { make_report(std::cout, result); });
+
   CLI::App* table = program.add_subcommand("table", "An experiment's published table, and ours");
   TableRequest table_request;
   table->add_option("experiment", table_request.experiment, "For instance oscillator")->required();
-  table->add_option("--variants", table_request.variants, "Some of the variants")->delimiter(',');
+  table->add_option("--variants", table_request.variants, "Some of the variants of run")
+      ->delimiter(',');
   table->add_option("--runs", table_request.runs, "Some of the runs 0 to 4")->delimiter(',');
+  table
+      ->add_option("--data-seeds", table_request.data_seeds,
+                   "Fresh data of these seeds instead of the published runs")
+      ->delimiter(',');
   table->add_option("--members", table_request.members, "Networks in the ensemble");
   table->add_option("--iterations", table_request.iterations, "Steps of the optimiser");
   table->add_option("--against", table_request.against,
@@ -140,7 +151,8 @@ int main(int argc, char** argv) {
       ->add_option("program", request.program,
                    "A file with StableHLO text, or an experiment: its whole training")
       ->required();
-  compile->add_option("--variant", request.variant, "Of the experiment (default: full)");
+  compile->add_option("--variant", request.variant,
+                      "Of the experiment, as for run (default: full)");
   compile->add_option("--members", request.members, "Of the experiment");
   compile
       ->add_option("--for,--target", request.targets,

@@ -17,6 +17,7 @@
 #include "src/app/kept_work.h"
 #include "src/app/posterior_page.h"
 #include "src/app/result_parts.h"
+#include "src/app/sampled_problems.h"
 #include "src/app/tempering.h"
 
 namespace sturnus::app {
@@ -87,12 +88,7 @@ void run_posterior(std::ostream& out, std::ostream& progress, const PosteriorReq
     refuse_unknown("posterior", "experiment", request.experiment, {name});
   }
   std::vector<int> runs = request.runs.empty() ? std::vector<int>{0, 1, 2, 3, 4} : request.runs;
-  for (int run : runs) {
-    if (run >= 0 && run < published_runs) continue;
-    refuse("posterior", "run " + std::to_string(run) + " of " + name +
-                            " is asked for, but there are runs 0 to " +
-                            std::to_string(published_runs - 1) + ". Give some of them");
-  }
+  for (int run : runs) check_run("posterior", name, run);
   // R-hat and effective sample sizes need 4 draws.
   at_least("posterior", "draws", request.draws, 4);
   at_least("posterior", "chain-draws", request.chain_draws, 4);

@@ -1,10 +1,12 @@
 #include "src/app/progress.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <csignal>
 #include <iostream>
+#include <limits>
 
 #include "src/app/table.h"
 
@@ -18,6 +20,13 @@ void (*before_guards)(int) = SIG_DFL;
 extern "C" void note_interrupt(int) {
   interrupt_noted = 1;
   std::signal(SIGINT, SIG_DFL);
+}
+
+// Of the terminal that standard error is, as wide as it is now.
+std::size_t terminal_columns() {
+  winsize size = {};
+  bool told = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return told ? size.ws_col : std::numeric_limits<std::size_t>::max();
 }
 
 std::string duration(double seconds) {
@@ -46,6 +55,15 @@ std::string describe(const TrainingLog& log, const std::vector<std::string>& par
   return line;
 }
 
+std::string first_columns(const std::string& text, std::size_t columns) {
+  std::size_t end = 0;
+  for (; end < text.size(); end++) {
+    bool begins_a_letter = (static_cast<unsigned char>(text[end]) & 0xC0) != 0x80;
+    if (begins_a_letter && columns-- == 0) break;
+  }
+  return text.substr(0, end);
+}
+
 Progress::Progress(std::ostream& out, std::string title, std::int64_t iterations)
     : out_(out),
       title_(std::move(title)),
@@ -70,7 +88,7 @@ void Progress::show(std::int64_t iteration, double seconds, const std::string& s
   }
   line += said;
   if (terminal_) {
-    out_ << "\r\x1b[K" << line << std::flush;
+    out_ << "\r\x1b[K" << first_columns(line, terminal_columns()) << std::flush;
   } else {
     out_ << line << std::endl;
   }

@@ -13,8 +13,11 @@ namespace sturnus::app {
 /// What a training says of itself: "data 0.0123 ...  omega 1.01 ± 0.03"
 std::string describe(const TrainingLog& log, const std::vector<std::string>& parameters);
 
-/// Shows progress on a terminal by rewriting one line; elsewhere a line now and then:
-/// "title  4500/15000  712 it/s  15 s left  what is said".
+/// The beginning of a text in UTF-8 that takes at most so many columns of a terminal.
+std::string first_columns(const std::string& text, std::size_t columns);
+
+/// Shows progress on a terminal by rewriting one line, no longer than that is wide; elsewhere a
+/// line now and then: "title  4500/15000  712 it/s  15 s left  what is said".
 class Progress {
  public:
   Progress(std::ostream& out, std::string title, std::int64_t iterations);

@@ -52,6 +52,28 @@ const std::vector<Row>& rows() {
 }
 // clang-format on
 
+struct KnownReason {
+  Experiment experiment;
+  std::string_view score;
+  Reason reason;
+};
+
+constexpr KnownReason known_reasons[] = {
+    {O,
+     "abs_dlambda",
+     {"least squares, without any network, have 0.029 on these data", "the-oscillators-noise"}},
+    {L,
+     "rmse",
+     {"with a tenth of the published weight of the equation `none` has 0.48",
+      "the-weight-of-lotka-volterras-equation"}},
+    {L,
+     "abs_dlambda",
+     {"least squares, without any network, have 0.29 on these data, and the published weight of "
+      "the "
+      "equation does the rest",
+      "what-lotka-volterras-data-allow"}},
+};
+
 }  // namespace
 
 ScoreTable published_scores(Experiment experiment, std::string_view variant) {
@@ -61,6 +83,13 @@ ScoreTable published_scores(Experiment experiment, std::string_view variant) {
     for (std::size_t i = 0; i < row.scores.size(); i++) result[score_names[i]] = row.scores[i];
   }
   return result;
+}
+
+std::optional<Reason> why_apart(Experiment experiment, std::string_view score) {
+  for (const KnownReason& known : known_reasons) {
+    if (known.experiment == experiment && known.score == score) return known.reason;
+  }
+  return {};
 }
 
 }  // namespace sturnus::app

@@ -5,6 +5,7 @@
 #include <sturnus/inference/results/metrics.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,5 +16,15 @@ using ScoreTable = std::map<std::string, MeanSd>;
 
 /// The published scores of a variant; those that were not published are missing.
 ScoreTable published_scores(Experiment experiment, std::string_view variant);
+
+/// Why a score of ours lies apart from the published one: a sentence, and where it is checked.
+struct Reason {
+  std::string_view text;
+  std::string_view section;  // of docs/ensembles.md, as a link names it
+};
+
+/// The reason for a score of an experiment, which holds for all its variants; nothing where none is
+/// known.
+std::optional<Reason> why_apart(Experiment experiment, std::string_view score);
 
 }  // namespace sturnus::app

@@ -68,7 +68,7 @@ std::string tiles_of(const json& result) {
     all += tile("RMSE", number(metrics["rmse"], "%.3g"), "of the mean, against the truth");
   }
   for (const json& band : get(metrics, "bands")) {
-    if (number(get(band, "level")) != "0.9") continue;
+    if (number(get(band, "level")) != "0.9" || !get(band, "coverage").is_number()) continue;
     all += tile("90 % band", number(json(100 * band.value("coverage", 0.0)), "%.0f") + " %",
                 "of the truth lies within");
   }
@@ -79,6 +79,9 @@ std::string notes_of(const json& result, bool has_script) {
   std::vector<std::string> all;
   if (get(result, "finished") == json(false)) {
     all.push_back("The training was interrupted: these are the members as they were then.");
+  }
+  if (!get(result, "settings", "data").is_null()) {
+    all.push_back("The data are the user’s own: no truth is known, and nothing is scored by one.");
   }
   for (const json& chains : get(result, "against")) {
     for (const json& warning : get(chains, "warnings")) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <ostream>
 #include <sstream>
@@ -56,6 +57,9 @@ std::optional<MeanSd> over_runs(const json& runs, const char* key) {
   if (values.empty()) return {};
   return mean_sd(values);
 }
+
+// Seeds of the data, unless they are the published ones.
+json fresh_seeds(const json& results) { return results.value("data_seeds", json::array()); }
 
 // How many runs the most complete variant has.
 std::size_t most_runs(const json& results) {
@@ -112,7 +116,8 @@ std::vector<Row> rows_of(const json& results) {
     std::size_t runs = variant.at("runs").size();
     std::string who = runs == most ? "Sturnus" : "Sturnus, " + std::to_string(runs) + " runs";
     rows.push_back(row_of(variant.at("name"), who, variant.at("runs")));
-    if (auto published = published_row(experiment, variant.at("name"))) rows.push_back(*published);
+    auto published = published_row(experiment, variant.at("name"));
+    if (published && fresh_seeds(results).empty()) rows.push_back(*published);
   }
   for (const json& exact : results.at("exact")) {
     rows.push_back(row_of(exact.at("name"), draws_name(results), exact.at("runs")));
@@ -120,10 +125,17 @@ std::vector<Row> rows_of(const json& results) {
   return rows;
 }
 
+std::string reason(Experiment experiment, const char* score) {
+  auto why = why_apart(experiment, score);
+  if (!why) return "; why is not known";
+  return "; " + std::string(why->text) + " ([checked](../ensembles.md#" +
+         std::string(why->section) + "))";
+}
+
 // Scores that the published text compares, within two published standard deviations of its mean.
 std::string agreement(const json& results) {
   Experiment experiment = experiment_named(results.at("experiment"));
-  std::ostringstream inside, outside;
+  std::ostringstream outside;
   int agree = 0, all = 0;
   for (const json& variant : results.at("variants")) {
     std::string name = variant.at("name");
@@ -138,7 +150,8 @@ std::string agreement(const json& results) {
         agree++;
       } else {
         outside << "- " << score.title << " of `" << name << "`: " << text(ours, score.digits)
-                << ", published " << text(found->second, score.digits) << "\n";
+                << ", published " << text(found->second, score.digits)
+                << reason(experiment, score.key) << "\n";
       }
     }
   }
@@ -150,37 +163,66 @@ std::string agreement(const json& results) {
   return page.str() + "\n";
 }
 
-double mean_of(const json& results, const std::string& variant, const char* key) {
-  for (const json& v : results.at("variants")) {
-    if (v.at("name") != variant) continue;
-    auto value = over_runs(v.at("runs"), key);
-    if (value) return value->mean;
+using Means = std::map<std::string, double>;
+
+// Means by variant; nothing where a published variant is missing.
+std::optional<Means> means_of(const json& results, const char* key) {
+  Means means;
+  for (const json& variant : results.at("variants")) {
+    std::string name = variant.at("name");
+    if (auto value = over_runs(variant.at("runs"), key)) means[name] = value->mean;
   }
-  return std::nan("");
+  for (const std::string& name : published_variants()) {
+    if (means.count(name) == 0) return {};
+  }
+  return means;
 }
 
-// The orderings that the published text draws its conclusions from; nothing where a variant is
-// missing.
-std::string orderings(const json& results) {
-  double worst_repelling = INFINITY, best_other = -INFINITY, best_other_fit = -INFINITY;
-  for (const char* name : {"lambda", "factorized", "full"}) {
-    worst_repelling = std::min(worst_repelling, mean_of(results, name, "logl_lambda"));
-  }
-  for (const char* name : {"none", "f"}) {
-    best_other = std::max(best_other, mean_of(results, name, "logl_lambda"));
-  }
-  for (const char* name : {"none", "f", "lambda", "joint", "factorized"}) {
-    best_other_fit = std::max(best_other_fit, mean_of(results, name, "logl_per_n"));
-  }
-  double full_fit = mean_of(results, "full", "logl_per_n");
+Means published_means(Experiment experiment, const char* key) {
+  Means means;
   for (const std::string& name : published_variants()) {
-    if (std::isnan(mean_of(results, name, "logl_per_n"))) return "";
+    means[name] = published_scores(experiment, name).at(key).mean;
   }
+  return means;
+}
+
+bool beats(const Means& means, const std::string& name, const std::vector<std::string>& others) {
+  return std::all_of(others.begin(), others.end(), [&](const std::string& other) {
+    return other == name || means.at(name) > means.at(other);
+  });
+}
+
+// The orderings that the published text draws its conclusions from: whether they hold here and,
+// where one or the other does not, whether they do in the published table.
+std::string orderings(const json& results) {
+  Experiment experiment = experiment_named(results.at("experiment"));
+  auto lambda = means_of(results, "logl_lambda"), fit = means_of(results, "logl_per_n");
+  if (!lambda || !fit) return "";
+  auto verdict = [](bool ours, bool published) -> std::string {
+    if (ours && published) return "yes";
+    return std::string(ours ? "yes" : "no") +
+           " (in the published table: " + (published ? "yes" : "no") + ")";
+  };
   std::ostringstream page;
-  page << "- Variants that repel lambda have a better logL lambda than `none` and `f`: "
-       << (worst_repelling > best_other ? "yes" : "no") << " (the worst of them has "
-       << number(worst_repelling) << ", the best of the others " << number(best_other) << ").\n";
-  page << "- `full` has the best logL/N: " << (full_fit > best_other_fit ? "yes" : "no") << ".\n";
+  page << "- Variants that repel lambda have a better logL lambda than `none` ("
+       << number(lambda->at("none")) << ") and `f` (" << number(lambda->at("f")) << "):";
+  Means published = published_means(experiment, "logl_lambda");
+  std::string before = " ";
+  for (const std::string name : {"lambda", "joint", "factorized", "full", "correlated"}) {
+    if (lambda->count(name) == 0) continue;
+    bool ours = beats(*lambda, name, {"none", "f"});
+    page << before << "`" << name << "` " << number(lambda->at(name)) << ", ";
+    if (published.count(name) == 0) {
+      page << (ours ? "yes" : "no");
+    } else {
+      page << verdict(ours, beats(published, name, {"none", "f"}));
+    }
+    before = "; ";
+  }
+  page << ".\n- `full` has the best logL/N: "
+       << verdict(beats(*fit, "full", published_variants()),
+                  beats(published_means(experiment, "logl_per_n"), "full", published_variants()))
+       << ".\n";
   return page.str();
 }
 
@@ -253,25 +295,19 @@ std::string distances(const json& results) {
   return page.str() + "\n";
 }
 
-std::string timing(const json& results) {
-  std::ostringstream page;
-  page << "| variant | ms per iteration | compiled in s | diverged members |\n|---|---|---|---|\n";
+// Times are no part of the page: they are those of a machine that does other things too.
+std::string divergences(const json& results) {
+  std::string listed;
   for (const json& variant : results.at("variants")) {
-    std::vector<double> per_iteration, compile;
     std::size_t diverged = 0;
     for (const json& run : variant.at("runs")) {
-      per_iteration.push_back(run.at("timing").at("ms_per_iteration"));
-      compile.push_back(run.at("timing").at("compile_s"));
       diverged += run.at("members").at("divergences").size();
     }
-    char line[128];
-    std::snprintf(line, sizeof(line), "| %s | %.2f | %.1f | %zu |\n",
-                  variant.at("name").get<std::string>().c_str(),
-                  *std::min_element(per_iteration.begin(), per_iteration.end()),
-                  *std::min_element(compile.begin(), compile.end()), diverged);
-    page << line;
+    if (diverged == 0) continue;
+    listed += (listed.empty() ? "" : ", ") + std::to_string(diverged) + " of `" +
+              variant.at("name").get<std::string>() + "`";
   }
-  return page.str();
+  return listed.empty() ? "No member diverged." : "Members that diverged: " + listed + ".";
 }
 
 }  // namespace
@@ -294,8 +330,11 @@ std::string results_page(const json& results) {
   const json& settings = results.at("settings");
   std::string name = results.at("experiment");
   std::ostringstream page;
-  page << "# " << name << "\n\n"
-       << "Written by `sturnus table " << name
+  json seeds = fresh_seeds(results);
+  std::string files = name + (seeds.empty() ? "" : "_fresh"), listed;
+  for (const json& seed : seeds) listed += (listed.empty() ? "" : ",") + seed.dump();
+  page << "# " << name << (seeds.empty() ? "" : ", fresh data") << "\n\n"
+       << "Written by `sturnus table " << name << (seeds.empty() ? "" : " --data-seeds " + listed)
        << (draws_name(results) == "tempered draws" ? " --against tempering" : "")
        << " --keep docs/results`, Sturnus "
        << results.at("sturnus").at("version").get<std::string>() << ", source " << sources(results)
@@ -318,12 +357,15 @@ std::string results_page(const json& results) {
     }
     page << "\n";
   }
-  page << "\n## Beside the published numbers\n\n"
-       << agreement(results) << "\n"
-       << orderings(results) << "\n"
-       << distances(results) << "## Time\n\n"
-       << timing(results) << "\nAll settings and the scores of every run are in [" << name
-       << ".json](" << name << ".json).\n";
+  page << "\n";
+  if (seeds.empty()) {
+    page << "## Beside the published numbers\n\n"
+         << agreement(results) << "\n"
+         << orderings(results) << "\n";
+  }
+  page << distances(results) << divergences(results) << " How long trainings take is measured in "
+       << "[speed](speed.md). All settings and the scores of every run are in [" << files
+       << ".json](" << files << ".json).\n";
   return page.str();
 }
 

@@ -3,9 +3,11 @@
 #include <sturnus/runtime/files.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <ostream>
 
+#include "src/app/chain_report.h"
 #include "src/app/commands.h"
 #include "src/app/config.h"
 #include "src/app/experiment_run.h"
@@ -18,17 +20,14 @@ namespace sturnus::app {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::json;
 
 RunConfig config_of(const RunRequest& request) {
   bool is_file = fs::is_regular_file(request.experiment);
   RunConfig config = is_file ? config_from_file(request.experiment)
                              : variant_config(experiment_named(request.experiment),
                                               request.variant.empty() ? "full" : request.variant);
-  if (is_file && !request.variant.empty()) {
-    Repulsion chosen = variant_config(config.experiment, request.variant).ensemble.repulsion;
-    config.ensemble.repulsion = chosen;
-    config.variant = request.variant;
-  }
+  if (is_file && !request.variant.empty()) config = with_variant(config, request.variant);
   if (request.members) config.ensemble.members = *request.members;
   if (request.iterations) config.training.iterations = *request.iterations;
   if (request.seed) config.ensemble.seed = *request.seed;
@@ -40,16 +39,34 @@ RunConfig config_of(const RunRequest& request) {
 
 fs::path folder_of(const RunRequest& request, const RunConfig& config) {
   if (!request.out.empty()) return request.out;
+  // In a file of settings a variant may have any name.
+  bool fits = config.variant.size() < 100 &&
+              std::none_of(config.variant.begin(), config.variant.end(),
+                           [](unsigned char c) { return c == '/' || std::iscntrl(c) != 0; });
+  if (!fits) {
+    refuse("run", "the folder of results would be named after the variant \"" + config.variant +
+                      "\", which no folder can be. Give --out, or the variant another name");
+  }
   return fs::path("results") / (std::string(name_of(config.experiment)) + "-" + config.variant +
                                 "-run" + std::to_string(config.run));
 }
 
 // Whether all the chains that were asked for are there.
-bool has_chains(const nlohmann::json& result) {
+bool has_chains(const json& result) {
   auto against = result.find("against");
   return against != result.end() &&
          std::all_of(against->begin(), against->end(),
                      [](const auto& c) { return c.at("finished").template get<bool>(); });
+}
+
+// A result may have taken hours: none is overwritten. What is unfinished is KeptWork's to judge.
+void check_place(const fs::path& folder) {
+  fs::path file = folder / "result.json";
+  if (!fs::exists(file) || fs::exists(folder / "training.part")) return;
+  std::string remedy = "Choose another --out, or remove it";
+  bool finished = read_kept(
+      file, remedy, [](const json& result) -> json { return result.at("finished").get<bool>(); });
+  if (finished) throw Error("run: " + file.string() + " holds a finished result. " + remedy);
 }
 
 }  // namespace
@@ -91,7 +108,8 @@ void run_experiment(std::ostream& out, std::ostream& progress, const RunRequest&
     against = ChainSettings{.method = request.against, .seed = config.ensemble.seed};
   }
   InterruptGuard guard;
-  nlohmann::json result = run(config, {folder, request.resume}, progress, against);
+  check_place(folder);
+  json result = run(config, {folder, request.resume}, progress, against);
   print_scores(out, result);
   print_training(out, result);
   if (!result.at("finished").get<bool>()) {
@@ -102,11 +120,30 @@ void run_experiment(std::ostream& out, std::ostream& progress, const RunRequest&
         << (against && !has_chains(result) ? "go on with the chains by --resume.\n"
                                            : "its scores are complete.\n");
   }
-  write_file(folder / "report.html", report_html(result, plotly_script()));
-  out << "\n"
-      << (folder / "result.json").string() << '\n'
-      << (folder / "draws.nc").string() << '\n'
-      << (folder / "report.html").string() << '\n';
+  out << '\n';
+  for (const char* name : {"result.json", "draws.nc"}) {
+    if (fs::exists(folder / name)) out << (folder / name).string() << '\n';
+  }
+  try {
+    write_file(folder / "report.html", report_html(result, plotly_script()));
+  } catch (const Error& error) {
+    throw Error(std::string("run: there is no report: ") + error.what() +
+                ". When there is room, `sturnus report " + folder.string() + "` makes it");
+  }
+  out << (folder / "report.html").string() << '\n';
+}
+
+void make_report(std::ostream& out, const fs::path& place) {
+  fs::path file = fs::is_directory(place) ? place / "result.json" : place;
+  json page = read_kept(
+      file, "Give a result.json of run or sample, or its folder", [](const json& result) -> json {
+        if (!result.contains("settings")) throw Error("it holds no result");
+        return result.contains("chains") ? chain_report_html(result, plotly_script())
+                                         : report_html(result, plotly_script());
+      });
+  fs::path report = file.parent_path() / "report.html";
+  write_file(report, page.get<std::string>());
+  out << report.string() << '\n';
 }
 
 }  // namespace sturnus::app

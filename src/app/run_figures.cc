@@ -11,7 +11,7 @@ const survivors = result.members ? result.members.surviving : [];
 const labelOf = i => survivors[i] ?? i;
 // Exact posteriors, and those that chains drew.
 const posteriors = [...(result.exact || []), ...(result.against || [])];
-const methodOf = posterior => posterior.method === 'nuts' ? 'NUTS' : 'exact';
+const methodOf = posterior => ({nuts: 'NUTS', tempering: 'tempering'})[posterior.method] ?? 'exact';
 
 // Values of every member at points (by index) for one output, [member][point].
 const memberValues = (points, output) =>

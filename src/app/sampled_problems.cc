@@ -93,6 +93,13 @@ const std::vector<SampledProblem>& sampled_problems() {
   return problems;
 }
 
+void check_run(const std::string& command, std::string_view problem, int run) {
+  if (run >= 0 && run < published_runs) return;
+  refuse(command, "run " + std::to_string(run) + " of " + std::string(problem) +
+                      " is asked for, but there are runs 0 to " +
+                      std::to_string(published_runs - 1) + ". Give one of them");
+}
+
 const SampledProblem& sampled_problem(const std::string& command, const std::string& name,
                                       std::optional<int> run,
                                       const std::vector<SampledProblem>& problems) {
@@ -102,11 +109,7 @@ const SampledProblem& sampled_problem(const std::string& command, const std::str
     refuse(command, problem.name + " has one data set, but run " + std::to_string(*run) +
                         " is asked for. Leave --run out");
   }
-  if (run && (*run < 0 || *run >= published_runs)) {
-    refuse(command, "run " + std::to_string(*run) + " of " + problem.name +
-                        " is asked for, but there are runs 0 to " +
-                        std::to_string(published_runs - 1) + ". Give one of them");
-  }
+  if (run) check_run(command, problem.name, *run);
   return problem;
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sturnus::app {
@@ -21,6 +22,9 @@ struct SampledProblem {
 };
 
 const std::vector<SampledProblem>& sampled_problems();
+
+/// Throws Error, in the name of `command`, when a published run of `problem` is none.
+void check_run(const std::string& command, std::string_view problem, int run);
 
 /// The problem of that name. Throws Error, in the name of `command`, when there is none, or when it
 /// has no such run.

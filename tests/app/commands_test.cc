@@ -7,6 +7,7 @@
 #include <sturnus/runtime/plugin_search.h>
 
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <list>
 #include <nlohmann/json.hpp>
@@ -192,6 +193,29 @@ TEST_F(Commands, CompileAProgramForSeveralDevices) {
             (nlohmann::json{{"count", 1}, {"bytes", 4}}));
 }
 
+// The whole training of an experiment, whatever folders have its name.
+TEST_F(Commands, CompileAnExperiment) {
+  const fs::path before = fs::current_path();
+  fs::create_directories(folder.path() / "exponential");
+  fs::current_path(folder.path());
+  CompileRequest request;
+  request.program = "exponential";
+  request.members = 2;
+  request.targets = {"cpu"};
+  request.json = "report.json";
+  compile_program(out, request);
+  request.variant = "ful";
+  std::string message = error_of([&] { compile_program(out, request); });
+  fs::current_path(before);
+  EXPECT_THAT(message, HasSubstr("there is no variant \"ful\""));
+  EXPECT_THAT(message, HasSubstr("full, correlated. Did you mean \"full\"?"));
+  nlohmann::json report = nlohmann::json::parse(contents(folder.path() / "report.json")).at("cpu");
+  EXPECT_EQ(report.at("run").at("has_open_loops"), true) << "the iterations are an argument";
+  // Weights and moments of 2 x (1 x 20 + 20 + 20 x 20 + 20 + 20 x 1 + 1) numbers, at least.
+  EXPECT_GT(report.at("argument_bytes"), 3 * 4 * 2 * 481);
+  EXPECT_THAT(out.str(), HasSubstr("iteration of loop 1"));
+}
+
 TEST_F(Commands, RefuseToCompileWhatTheyCannot) {
   set("STURNUS_PLUGIN_CUDA", "/no/cuda.so");
   set("STURNUS_PLUGIN_TPU", "/no/tpu.so");
@@ -208,7 +232,8 @@ TEST_F(Commands, RefuseToCompileWhatTheyCannot) {
   };
   const std::pair<CompileRequest, std::string> rows[] = {
       {request(missing, "cpu"), "there is no experiment and no file \"" + missing.string() + "\""},
-      {request(folder.path(), "cpu"), "cannot read " + folder.path().string()},
+      {request(folder.path(), "cpu"),
+       "there is no experiment and no file \"" + folder.path().string() + "\""},
       {request(program, "h1000"),
        "compile: no target \"h1000\". There are cpu, a100, b200, h100, tpu:<topology>"},
       {request(program, text.string()), "is not a GPU description: it has no gpu_device_info"},
@@ -241,6 +266,7 @@ TEST_F(Commands, RunAnExperimentAndSayWhatIsWrong) {
   EXPECT_THAT(contents(request.out / "report.html"), HasSubstr("exponential"));
 
   {
+    request.out = folder.path() / "interrupted";
     Interrupting buffer("4/4");
     std::ostream interrupted(&buffer);
     run_experiment(out, interrupted, request);
@@ -254,6 +280,7 @@ TEST_F(Commands, RunAnExperimentAndSayWhatIsWrong) {
               HasSubstr("exponential: there is no variant \"fulll\"; there are none, f, lambda, "
                         "joint, factorized, full, correlated. Did you mean \"full\"?"));
   request.variant = "";
+  request.out = folder.path() / "nothing";
   request.experiment = "pendulum";
   EXPECT_THAT(error_of([&] { run_experiment(out, progress, request); }),
               AllOf(HasSubstr("there is no experiment and no file \"pendulum\""),
@@ -272,6 +299,178 @@ TEST_F(Commands, RunAnExperimentAndSayWhatIsWrong) {
   request.device = "cpu:one";
   EXPECT_THAT(error_of([&] { run_experiment(out, progress, request); }),
               HasSubstr("is not platform:number"));
+}
+
+TEST_F(Commands, ARunTakesAllOfAVariantOverAFile) {
+  set("STURNUS_PLOTLY", "/dev/null");
+  std::ostringstream progress;
+  RunRequest request;
+  request.experiment = file("settings.json", R"({"experiment": "exponential", "variant": "none",
+      "members": 4, "network": {"hidden": [4]}})")
+                           .string();
+  request.variant = "correlated";
+  request.iterations = 2;
+  request.out = folder.path() / "result";
+  run_experiment(out, progress, request);
+  nlohmann::json settings =
+      nlohmann::json::parse(contents(request.out / "result.json")).at("settings");
+  EXPECT_EQ(settings.at("variant"), "correlated");
+  EXPECT_EQ(settings.at("residual_weight").at("kind"), "exponential");
+  EXPECT_EQ(settings.at("optimizer").at("rate").at("kind"), "cosine");
+  EXPECT_EQ(settings.at("repulsion").at("factorization"), "correlated");
+  EXPECT_EQ(settings.at("network").at("hidden"), nlohmann::json({4}));
+  EXPECT_EQ(settings.at("iterations"), 2);
+
+  // What is finished stays, and an unusable file too.
+  std::string written = contents(request.out / "result.json");
+  for (bool resume : {false, true}) {
+    request.resume = resume;
+    EXPECT_EQ(error_of([&] { run_experiment(out, progress, request); }),
+              "run: " + (request.out / "result.json").string() +
+                  " holds a finished result. Choose another --out, or remove it");
+  }
+  EXPECT_EQ(contents(request.out / "result.json"), written);
+  file("result/result.json", written.substr(0, 50));
+  EXPECT_EQ(error_of([&] { run_experiment(out, progress, request); }),
+            (request.out / "result.json").string() +
+                " cannot be used: it is cut off or damaged at byte 51. Choose another --out, or "
+                "remove it");
+}
+
+TEST_F(Commands, ARunHasAFolderOfItsOwnName) {
+  std::ostringstream progress;
+  for (std::string variant : {"../mine", "two\\nlines"}) {
+    RunRequest request;
+    request.experiment = file("settings.json", R"({"experiment": "exponential", "repulsion": {},
+        "variant": ")" + variant + "\"}")
+                             .string();
+    EXPECT_THAT(error_of([&] { run_experiment(out, progress, request); }),
+                AllOf(StartsWith("run: the folder of results would be named after the variant \""),
+                      HasSubstr("Give --out, or the variant another name")));
+  }
+}
+
+// Neither result nor draws are lost, and the report can be had when there is room again.
+TEST_F(Commands, AReportThatFindsNoRoomIsMadeLater) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
+  set("STURNUS_PLOTLY", "/dev/null");
+  std::ostringstream progress;
+  RunRequest request;
+  request.experiment = "exponential";
+  request.members = 3;
+  request.iterations = 4;
+  request.out = folder.path() / "result";
+  fs::create_directories(request.out);
+  fs::create_symlink("/dev/full", request.out / "report.html.part");
+  EXPECT_EQ(error_of([&] { run_experiment(out, progress, request); }),
+            "run: there is no report: cannot write " + (request.out / "report.html.part").string() +
+                ": No space left on device. When there is room, `sturnus report " +
+                request.out.string() + "` makes it");
+  EXPECT_THAT(out.str(), AllOf(HasSubstr("logL lambda"), HasSubstr("draws.nc"),
+                               Not(HasSubstr("report.html"))));
+  EXPECT_FALSE(fs::exists(request.out / "report.html"));
+  const fs::path result = request.out / "result.json";
+  ASSERT_TRUE(fs::exists(result));
+
+  for (const fs::path& given : {request.out, result}) {
+    make_report(out, given);
+    EXPECT_THAT(contents(request.out / "report.html"), HasSubstr("Exponential growth"));
+    fs::remove(request.out / "report.html");
+  }
+  fs::create_symlink("/dev/full", request.out / "report.html.part");
+  EXPECT_THAT(error_of([&] { make_report(out, result); }), HasSubstr("No space left on device"));
+  EXPECT_TRUE(fs::exists(result));
+  std::string end = ". Give a result.json of run or sample, or its folder";
+  EXPECT_EQ(error_of([&] { make_report(out, folder.path() / "none"); }),
+            (folder.path() / "none").string() + " cannot be used: cannot read " +
+                (folder.path() / "none").string() + end);
+  const fs::path other = file("other.json", "{}");
+  EXPECT_EQ(error_of([&] { make_report(out, other); }),
+            other.string() + " cannot be used: it holds no result" + end);
+}
+
+TEST_F(Commands, ATableSaysWhatItCannotDo) {
+  std::ostringstream progress;
+  const auto message = [&](const std::function<void(TableRequest&)>& ask) {
+    TableRequest request;
+    request.experiment = "exponential";
+    request.out = folder.path() / "table";
+    ask(request);
+    return error_of([&] { run_table(out, progress, request); });
+  };
+  EXPECT_EQ(message([](TableRequest& r) {
+              r.runs = {0, 9};
+            }),
+            "table: run 9 of exponential is asked for, but there are runs 0 to 4. Give one of "
+            "them");
+  EXPECT_EQ(message([](TableRequest& r) {
+              r.variants = {"none", "jont"};
+            }),
+            "exponential: there is no variant \"jont\"; there are none, f, lambda, joint, "
+            "factorized, full, correlated. Did you mean \"joint\"?");
+  EXPECT_THAT(message([](TableRequest& r) { r.runs = {0}, r.data_seeds = {7}; }),
+              HasSubstr("Leave --runs or --data-seeds out"));
+  EXPECT_FALSE(fs::exists(folder.path() / "table"));
+
+  const auto first = [](TableRequest& r) { r.variants = {"none"}, r.runs = {0}; };
+  fs::create_directories(folder.path() / "table" / "none-run0");
+  const fs::path result = file("table/none-run0/result.json", R"({"finished": true, "sett)");
+  EXPECT_EQ(message(first),
+            result.string() +
+                " cannot be used: it is cut off or damaged at byte 25. Choose another "
+                "--out, or remove it");
+  file("table/none-run0/result.json", R"({"finished": true, "settings": {"experiment": "x"}})");
+  EXPECT_THAT(message(first),
+              AllOf(StartsWith(result.string() + " cannot be used: $.experiment: \"x\" is none of"),
+                    HasSubstr(". Choose another --out, or remove it")));
+  file("table/none-run0/result.json",
+       R"({"finished": true, "settings": {"experiment": "exponential", "variant": "none",
+           "members": 3}})");
+  EXPECT_EQ(message(first), result.string() +
+                                " cannot be used: it is a finished result of other settings: "
+                                "/members differs. Choose another --out, or remove it");
+  const fs::path kept = file("exponential.json", R"({"variants": []})");
+  EXPECT_EQ(message([&](TableRequest& r) { r.keep = folder.path(); }),
+            kept.string() +
+                " cannot be used: key 'exact' not found. Choose another --keep, or remove it");
+}
+
+// Each data set is run once; those of an earlier table stay in the next.
+TEST_F(Commands, ATableOfFreshDataGoesOnFromWhatIsKept) {
+  std::ostringstream progress;
+  TableRequest request;
+  request.experiment = "exponential";
+  request.variants = {"lambda"};
+  request.data_seeds = {101};
+  request.members = 3;
+  request.iterations = 3;
+  request.out = folder.path() / "table";
+  request.keep = folder.path() / "kept";
+  run_table(out, progress, request);
+  std::string first = progress.str();
+  EXPECT_THAT(first, HasSubstr("run 0 of data seed 101"));
+  request.data_seeds = {101, 103};
+  request.out = folder.path() / "elsewhere";
+  run_table(out, progress, request);
+  EXPECT_THAT(progress.str().substr(first.size()),
+              AllOf(HasSubstr("seed 103"), Not(HasSubstr("seed 101"))));
+  EXPECT_THAT(out.str(), Not(HasSubstr("published")));
+  EXPECT_FALSE(fs::exists(request.keep / "exponential.json"));
+  EXPECT_THAT(contents(request.keep / "exponential_fresh.md"),
+              AllOf(StartsWith("# exponential, fresh data\n"), HasSubstr("over 2 runs"),
+                    HasSubstr("`sturnus table exponential --data-seeds 101,103 --keep"),
+                    HasSubstr("[exponential_fresh.json](exponential_fresh.json)"),
+                    Not(HasSubstr("ublished numbers"))));
+  nlohmann::json all = nlohmann::json::parse(contents(request.keep / "exponential_fresh.json"));
+  const nlohmann::json& runs = all.at("variants").at(0).at("runs");
+  const nlohmann::json& exact = all.at("exact").at(0).at("runs");
+  ASSERT_EQ(runs.size(), 2u);
+  ASSERT_EQ(exact.size(), 2u);
+  for (std::size_t i = 0; i < 2; i++) {
+    EXPECT_EQ(runs[i].at("data_seed"), 101 + 2 * i);
+    EXPECT_EQ(exact[i].at("data_seed"), 101 + 2 * i);
+  }
+  EXPECT_NE(runs[0].at("metrics").at("w_f"), runs[1].at("metrics").at("w_f"));
 }
 
 TEST_F(Commands, ATableGoesOnWhereItStopped) {

@@ -90,6 +90,60 @@ TEST(Config, EverySettingCanBeChanged) {
   EXPECT_EQ(to_json(config_from_json(changed)), changed);
 }
 
+// Whatever tells one variant from another is taken.
+TEST(Config, ChangesFromAnyVariantToAnyOther) {
+  for (Experiment experiment : all_experiments) {
+    for (const std::string& before : variants_of(experiment)) {
+      for (const std::string& chosen : variants_of(experiment)) {
+        EXPECT_EQ(to_json(with_variant(variant_config(experiment, before), chosen)),
+                  to_json(variant_config(experiment, chosen)))
+            << before << " -> " << chosen;
+      }
+    }
+  }
+}
+
+TEST(Config, KeepsItsOwnSettingsUnderAnotherVariant) {
+  json own = {{"experiment", "oscillator"},
+              {"variant", "mine"},
+              {"members", 3},
+              {"iterations", 17},
+              {"residual_weight", 7.0},
+              {"optimizer", {{"rate", 0.5}, {"beta1", 0.8}}},
+              {"repulsion", {{"seen", {"weights"}}, {"bandwidth", "scott"}}}};
+  json expected = to_json(config_from_json(own));
+  expected["variant"] = "lambda";
+  expected["repulsion"] = to_json(variant_config(Experiment::oscillator, "lambda"))["repulsion"];
+  EXPECT_EQ(to_json(with_variant(config_from_json(own), "lambda")), expected);
+
+  json correlated = to_json(variant_config(Experiment::oscillator, "correlated"));
+  expected["variant"] = "correlated";
+  for (const char* key : {"repulsion", "iterations", "residual_weight"}) {
+    expected[key] = correlated[key];
+  }
+  expected["optimizer"]["rate"] = correlated["optimizer"]["rate"];
+  EXPECT_EQ(to_json(with_variant(config_from_json(own), "correlated")), expected);
+}
+
+TEST(Config, NamesTheVariantsThatThereAre) {
+  auto message = [](Experiment experiment, const char* variant) -> std::string {
+    try {
+      variant_config(experiment, variant);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(Experiment::oscillator, "corelated"),
+            "oscillator: there is no variant \"corelated\"; there are none, f, lambda, joint, "
+            "factorized, full, correlated. Did you mean \"correlated\"?");
+  EXPECT_EQ(message(Experiment::advection, "fall"),
+            "advection: there is no variant \"fall\"; there are none, f, lambda, joint, "
+            "factorized, full. Did you mean \"full\"?");
+  EXPECT_NE(message(Experiment::advection, "correlated").find("no finite number of constants"),
+            std::string::npos);
+}
+
 struct BadConfig {
   const char* settings;
   const char* message;
@@ -127,11 +181,13 @@ INSTANTIATE_TEST_SUITE_P(
         BadConfig{R"({"experiment": "oscillator", "members": 0})",
                   "$.members: 0 is too small. Give at least 1"},
         BadConfig{R"({"experiment": "oscillator", "variant": "mine"})",
-                  "$.variant: there is no \"repulsion\", and no variant \"mine\"; there are none, "
-                  "f, lambda, joint, factorized, full, correlated. Did you mean \"none\"?"},
+                  "$.variant: there is no \"repulsion\" that says what it is, and no variant "
+                  "\"mine\"; there are none, f, lambda, joint, factorized, full, correlated. "
+                  "Did you mean \"none\"?"},
         BadConfig{R"({"experiment": "advection", "variant": "factorised"})",
-                  "$.variant: there is no \"repulsion\", and no variant \"factorised\"; there are "
-                  "none, f, lambda, joint, factorized, full. Did you mean \"factorized\"?"},
+                  "$.variant: there is no \"repulsion\" that says what it is, and no variant "
+                  "\"factorised\"; there are none, f, lambda, joint, factorized, full. Did you "
+                  "mean \"factorized\"?"},
         BadConfig{
             R"({"experiment": "oscillator", "run": 5})",
             "$.run: 5 is not a published run, which are 0 to 4. Give a data_seed for new data"},

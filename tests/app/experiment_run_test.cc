@@ -5,10 +5,12 @@
 #include <sturnus/runtime/files.h>
 #include <sturnus/runtime/log.h>
 
+#include <csignal>
 #include <fstream>
 #include <sstream>
 
 #include "src/app/progress.h"
+#include "src/app/report.h"
 #include "src/app/training_file.h"
 #include "tests/app/interrupting.h"
 
@@ -276,13 +278,28 @@ TEST(ExperimentRun, TakesDataAsTheyCome) {
   };
   json sorted = with_data({1, 2, 2, 5}, {1.2, 1.9, 1.7, 4});
   json mixed = with_data({5, 2, 1, 2}, {4, 1.9, 1.2, 1.7});
-  for (const char* score : {"rmse", "abs_dlambda", "w_f", "w_lambda"}) {
+  for (const char* score : {"spread_f", "w_f", "w_lambda"}) {
     double expected = sorted.at("metrics").at(score);
     EXPECT_NEAR(mixed.at("metrics").at(score).get<double>(), expected, 0.01 * expected) << score;
   }
   json single = with_data({3}, {2.5});
-  EXPECT_TRUE(single.at("metrics").at("rmse").is_number());
+  EXPECT_TRUE(single.at("metrics").at("spread_f").is_number());
   EXPECT_TRUE(single.at("lambda").at("mean")[0].is_number());
+  // Nobody knows the truth behind them.
+  for (const char* score : {"rmse", "logl_per_n", "abs_dlambda", "logl_lambda", "crps_f",
+                            "crps_lambda", "predictive_log_density"}) {
+    EXPECT_TRUE(single.at("metrics").at(score).is_null()) << score;
+  }
+  for (const json& band : single.at("metrics").at("bands")) {
+    EXPECT_TRUE(band.at("coverage").is_null());
+    EXPECT_TRUE(band.at("width").is_number());
+  }
+  EXPECT_EQ(single.at("lambda").at("truth"), json({nullptr}));
+  EXPECT_TRUE(single.at("predictions").at("truth").empty());
+  std::ostringstream table;
+  print_scores(table, single);
+  EXPECT_NE(table.str().find("The data are your own: no truth is known"), std::string::npos);
+  EXPECT_NE(report_html(single, "").find("The data are the user’s own"), std::string::npos);
   EXPECT_NE(message_of([&] { with_data({99}, {1}); }).find("measurement 0 lies at 99"),
             std::string::npos);
 }
@@ -345,6 +362,74 @@ TEST(ExperimentRun, AResultThatCannotBeWrittenIsReturnedAndItsTrainingKept) {
   EXPECT_EQ(again.at("timing").at("resumed_at"), 60);
   EXPECT_EQ(again.at("lambda"), result.at("lambda"));
   EXPECT_TRUE(fs::exists(folder / "result.json"));
+}
+
+// Interrupts the run that writes to it.
+class Interrupting : public std::stringbuf {
+ protected:
+  int sync() override {
+    if (!done_) std::raise(SIGINT);
+    done_ = true;
+    return std::stringbuf::sync();
+  }
+
+ private:
+  bool done_ = false;
+};
+
+// Without room for the unfinished training, its scores are still told.
+TEST(ExperimentRun, AnInterruptedTrainingThatCannotBeKeptIsWarnedOf) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
+  fs::path folder = fresh_folder("full_training");
+  fs::create_directories(folder);
+  fs::create_symlink("/dev/full", folder / "training.part.part");
+  Interrupting buffer;
+  std::ostream progress(&buffer);
+  std::string warning;
+  set_log_sink([&](LogLevel, std::string_view text) { warning += text; });
+  json result = run(small_run(), {folder, false}, progress);
+  set_log_sink({});
+  EXPECT_NE(warning.find("the training goes on but could not be kept: cannot write"),
+            std::string::npos)
+      << warning;
+  EXPECT_NE(warning.find("No space left on device"), std::string::npos) << warning;
+  EXPECT_EQ(result.at("finished"), false);
+  EXPECT_EQ(result.at("history").at("iteration"), json({20}));
+  EXPECT_EQ(json::parse(read_file(folder / "result.json")).at("lambda"), result.at("lambda"));
+}
+
+TEST(ExperimentRun, WarnsWhenNobodyEverRepels) {
+  auto warning = [](std::int64_t start, std::vector<Seen> seen) {
+    RunConfig config = small_run();
+    config.training.iterations = 2;
+    config.ensemble.repulsion.start = start;
+    config.ensemble.repulsion.seen = std::move(seen);
+    std::ostringstream progress;
+    std::string said;
+    set_log_sink([&](LogLevel, std::string_view text) { said += text; });
+    run(config, {}, progress);
+    set_log_sink({});
+    return said;
+  };
+  EXPECT_EQ(warning(2, {Seen::parameters}),
+            "members never repel each other: repulsion begins at iteration 2, and the training "
+            "ends at 2. Give more --iterations, or a smaller \"repulsion\": {\"start\": ...} in a "
+            "file");
+  EXPECT_EQ(warning(1, {Seen::parameters}), "");
+  EXPECT_EQ(warning(2, {}), "");
+}
+
+TEST(KeptResult, SaysWhichFileIsDamaged) {
+  fs::path file = fresh_folder("kept_result") / "made.json";
+  auto make = [&] { return kept_result(file, {{"a", 1}}, [] { return json{{"b", 2}}; }); };
+  EXPECT_EQ(make(), (json{{"b", 2}}));
+  std::string whole = read_file(file), end = ". Remove it, and it is made anew";
+  EXPECT_EQ(make(), (json{{"b", 2}}));
+  write_file(file, whole.substr(0, 9));
+  EXPECT_EQ(message_of(make),
+            file.string() + " cannot be used: it is cut off or damaged at byte 10" + end);
+  write_file(file, "{}");
+  EXPECT_EQ(message_of(make), file.string() + " cannot be used: key 'settings' not found" + end);
 }
 
 TEST(Files, OldContentsSurviveAFailure) {

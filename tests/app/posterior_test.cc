@@ -41,7 +41,7 @@ TEST(Posterior, SaysWhatIsWrongBeforeItBegins) {
   EXPECT_EQ(message([](auto& r) {
               r.runs = {0, 5};
             }),
-            "posterior: run 5 of lotka_volterra is asked for, but there are runs 0 to 4. Give some "
+            "posterior: run 5 of lotka_volterra is asked for, but there are runs 0 to 4. Give one "
             "of them");
 }
 

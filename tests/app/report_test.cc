@@ -242,6 +242,7 @@ TEST(Report, ShowsChainsBesideTheEnsemble) {
   json tempered = with_chains(result_of("lotka_volterra"));
   tempered["against"][0]["method"] = "tempering";
   EXPECT_THAT(report_html(tempered, "script"), HasSubstr("<td>Tempering</td><td>0.031</td>"));
+  EXPECT_THAT(report_html(tempered, "script"), HasSubstr("tempering: 'tempering'}"));
   page = report_html(with_chains(result_of("oscillator")), "script");
   EXPECT_EQ(count(page, "<button"), 6);  // two exact posteriors and the chains', in two places
 }

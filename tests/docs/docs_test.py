@@ -66,11 +66,23 @@ def read_blocks(file, name):
     return blocks
 
 
+def prose_of(file):
+    return re.sub(r"^```.*?^```$", "", file.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def headings(file):
+    """By the names that links know them by."""
+    lines = re.findall(r"^#+ (.*)$", prose_of(file), flags=re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines]
+
+
 def broken_links(file):
-    prose = re.sub(r"^```.*?^```$", "", file.read_text(), flags=re.MULTILINE | re.DOTALL)
-    for link in re.findall(r"\]\(([^)#:\s]+)[^):]*\)", prose):
-        if not (file.parent / link).exists():
+    for link, heading in re.findall(r"\]\(([^)#:\s]*)#?([^):\s]*)\)", prose_of(file)):
+        target = file.parent / link if link else file
+        if not target.exists():
             yield f"{file.relative_to(ROOT)}: the link to {link} leads nowhere"
+        elif heading and target.suffix == ".md" and heading not in headings(target):
+            yield f"{file.relative_to(ROOT)}: {target.name} has no heading for the link #{heading}"
 
 
 def write_if_changed(path, text):
