@@ -288,9 +288,10 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
   for (Cell& cell : cells) {
     if (!cell.done.is_null()) continue;
     const RunConfig& config = cell.config;
+    std::string data = data_name(config);
     json result;
     if (!guard.interrupted()) {
-      result = result_of(config, folder / (config.variant + "-" + data_name(config)), progress);
+      result = result_of(config, folder / (config.variant + "-" + data), progress);
     }
     if (result.is_null() || !result.at("finished").get<bool>()) {
       out << "Interrupted; the same command goes on where this one stopped.\n";

@@ -2,9 +2,8 @@
 //
 // Element types: bool < integers < floats < complex. Within a class the wider one wins; i and u of
 // one width become the next wider i, u64 with any i becomes f64; f16 and bf16 become f32. A number
-// (2.0, 3, true) takes the
-// element type of the array beside it; a real number beside an integer array makes both f32. Two
-// numbers are f32, i32 or bool.
+// (2.0, 3, true) takes the element type of the array beside it; a real number beside an integer
+// array makes both f32. Two numbers are f32, i32 or bool.
 //
 // Shapes: as in NumPy. Shapes are aligned at their ends, missing axes count as 1, and an extent of
 // 1 is repeated to fit the other.
