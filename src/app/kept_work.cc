@@ -93,7 +93,7 @@ json read_kept(const fs::path& file, const std::string& remedy,
 json kept_result(const fs::path& file, const json& settings, const std::function<json()>& work) {
   if (fs::exists(file)) {
     json found = read_kept(file, "Remove it, and it is made anew", [&](const json& kept) {
-      return kept.value("settings", json()) == settings ? kept.at("result") : json();
+      return kept.at("settings") == settings ? kept.at("result") : json();
     });
     if (!found.is_null()) return found;
   }
