@@ -307,7 +307,7 @@ TEST(PosteriorChains, ExponentialAgreesWithTheExactPosterior) {
 TEST(PosteriorChains, OscillatorAgreesWithTheExactPosterior) {
   ExperimentData data = published_data(Experiment::oscillator, 0);
   expect_exact(oscillator_model(measurements_of(data)),
-               ExactPosterior::oscillator(measurements_of(data)), 500);
+               ExactPosterior::oscillator(measurements_of(data)), 1000);
 }
 
 }  // namespace
