@@ -100,7 +100,7 @@ TEST(Sample, FindsTheWindThatCarriesTheWave) {
   fs::remove_all(request.out);
   sample_problem(out, progress, request);
   json result = json::parse(read_file(request.out / "result.json"));
-  EXPECT_EQ(result.at("summary").size(), 10u);
+  EXPECT_EQ(result.at("summary").size(), 11u);  // and lp__
   EXPECT_NEAR(result.at("summary").at("beta").at("mean").get<double>(), 0.1976, 0.002);
   EXPECT_FALSE(result.contains("predictions"));
   EXPECT_NE(read_file(request.out / "report.html").find("<h1>Advection</h1>"), std::string::npos);
