@@ -211,7 +211,7 @@ KernelSampler::KernelSampler(Target target, SamplingOptions options, KernelOptio
       std::make_shared<const Implementation>(std::move(target), std::move(options), kernel);
 }
 
-ChainState KernelSampler::init() const { return implementation_->begun.init(); }
+ChainState KernelSampler::init() const { return implementation_->begun.begin(); }
 
 std::pair<ChainState, Draws> KernelSampler::advance(ChainState state,
                                                     std::int64_t transitions) const {
@@ -237,7 +237,7 @@ std::pair<ChainState, Draws> KernelSampler::advance(ChainState state,
 Lowered KernelSampler::lower() const {
   const Implementation& self = *implementation_;
   ChainState like = tree_map([](const Array& a) { return abstract_array(a.dtype(), a.shape()); },
-                             self.begun.init());
+                             self.begun.begin());
   return self.advance_program.lower(like, Array(1));
 }
 

@@ -404,6 +404,10 @@ ChainState Sampler::init() const {
     return program.compile(device);
   };
   std::future<Program> transitions = std::async(std::launch::async, compile);
+  return begin();
+}
+
+ChainState Sampler::begin() const {
   ChainState chains = implementation_->init_program(key(options().seed));
   implementation_->check_start(chains);
   return chains;

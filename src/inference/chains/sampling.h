@@ -90,8 +90,11 @@ class Sampler {
   Lowered lower() const;
 
  private:
+  friend class KernelSampler;  // begins as these chains do, and has transitions of its own
   friend Draws sample(const Target&, const SamplingOptions&,
                       const std::function<bool(std::int64_t)>&);
+  /// What init gives, without compiling the program of transitions beside it.
+  ChainState begin() const;
   struct Implementation;
   std::shared_ptr<const Implementation> implementation_;
 };
