@@ -76,7 +76,7 @@ std::vector<Row> complex_rows() {
        },
        {{2, 3}, {2, 3}}},
       {"complex to real",
-       [](const Arrays& x) { return square(convert(make_complex(x[0], x[1]), DType::f64)); },
+       [](const Arrays& x) { return square(convert(make_complex(x[0], x[1]), x[0].dtype())); },
        {{3}, {3}}},
   };
 }

@@ -99,7 +99,7 @@ std::vector<Row> gather_rows() {
        },
        {{4, 3}, {2, 2}, {}}},
       {"one_hot",
-       [](const Arrays& x) { return x[0] * one_hot(positions(x[0], 4), 1, DType::f64); },
+       [](const Arrays& x) { return x[0] * one_hot(positions(x[0], 4), 1, x[0].dtype()); },
        {{3, 1}},
        -1.5,
        1.5,

@@ -14,20 +14,20 @@ namespace {
 // Positive definite, and not symmetric in its derivatives.
 Array positive(const Array& x) {
   std::int64_t n = x.shape().back();
-  return matmul(x, swapaxes(x, -1, -2)) + 2.0 * eye(n, DType::f64) + 0.1 * x;
+  return matmul(x, swapaxes(x, -1, -2)) + 2.0 * eye(n, x.dtype()) + 0.1 * x;
 }
 
 // Eigenvalues apart from each other.
 Array spread(const Array& x) {
   std::int64_t n = x.shape().back();
-  Array diagonal = eye(n, DType::f64) * arange(n, DType::f64);
+  Array diagonal = eye(n, x.dtype()) * arange(n, x.dtype());
   return x + 2.0 * diagonal;
 }
 
 // Singular values apart from each other and from 0.
 Array tall(const Array& x) {
   std::int64_t m = x.shape()[x.shape().size() - 2], n = x.shape().back();
-  Array size = 3.0 * iota({m, n}, 1, DType::f64) + 3.0;
+  Array size = 3.0 * iota({m, n}, 1, x.dtype()) + 3.0;
   return x + where(iota({m, n}, 0) == iota({m, n}, 1), size, 0.0);
 }
 

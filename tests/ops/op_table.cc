@@ -36,6 +36,16 @@ Row binary(std::string name, Binary f, double (*reference)(double, double), doub
           order};
 }
 
+namespace {
+
+// Rows whose functions take only these smaller types, or draw other numbers in other ones.
+std::vector<Row> in_smaller(const std::vector<DType>& dtypes, std::vector<Row> rows) {
+  for (Row& row : rows) row.smaller = dtypes;
+  return rows;
+}
+
+}  // namespace
+
 std::vector<Row> direct_rows() {
   std::vector<Row> rows = {
       // arithmetic
@@ -99,28 +109,32 @@ std::vector<Row> direct_rows() {
        1.5,
        [](const Doubles& x) { return x[0] > x[1] ? x[0] * x[1] : x[1]; }},
       {"compare",
-       [](const Arrays& x) { return convert(x[0] < x[1], DType::f64); },
+       [](const Arrays& x) { return convert(x[0] < x[1], x[0].dtype()); },
        {{4}, {4}},
        -1.5,
        1.5,
        [](const Doubles& x) { return x[0] < x[1] ? 1.0 : 0.0; },
        1},
       {"is_finite",
-       [](const Arrays& x) { return convert(is_finite(x[0]), DType::f64); },
+       [](const Arrays& x) { return convert(is_finite(x[0]), x[0].dtype()); },
        {{4}},
        -1,
        1,
        [](const Doubles&) { return 1.0; },
        1},
       {"convert",
-       [](const Arrays& x) { return convert(convert(x[0], DType::f32), DType::f64); },
+       [](const Arrays& x) { return convert(convert(x[0], DType::f32), x[0].dtype()); },
        {{4}},
        -1,
        1,
        {},
        0},
       {"bitcast",
-       [](const Arrays& x) { return bitcast(bitcast(x[0], DType::i64), DType::f64); },
+       [](const Arrays& x) {
+         DType own = x[0].dtype();
+         DType words = own == DType::f64 ? DType::i64 : own == DType::f32 ? DType::i32 : DType::i16;
+         return bitcast(bitcast(x[0], words), own);
+       },
        {{4}},
        -1,
        1,
@@ -221,11 +235,11 @@ std::vector<Row> direct_rows() {
       // creation inside a function
       {"iota",
        [](const Arrays& x) {
-         return x[0] * iota({2, 3}, 1, DType::f64);
+         return x[0] * iota({2, 3}, 1, x[0].dtype());
        },
        {{2, 3}}},
       {"linspace", [](const Arrays& x) { return linspace(x[0], x[1], 5); }, {{}, {}}},
-      {"eye", [](const Arrays& x) { return matmul(x[0], eye(3, DType::f64)); }, {{2, 3}}},
+      {"eye", [](const Arrays& x) { return matmul(x[0], eye(3, x[0].dtype())); }, {{2, 3}}},
       // dynamic positions
       {"dynamic_slice",
        [](const Arrays& x) {
@@ -243,10 +257,10 @@ std::vector<Row> direct_rows() {
   auto append = [&rows](std::vector<Row> more) {
     rows.insert(rows.end(), more.begin(), more.end());
   };
-  append(complex_rows());
+  append(in_smaller({DType::f32}, complex_rows()));
   append(convolution_rows());
   append(elementwise_rows());
-  append(fft_rows());
+  append(in_smaller({DType::f32}, fft_rows()));
   append(gather_rows());
   append(order_rows());
   append(reduce_rows());
@@ -256,8 +270,8 @@ std::vector<Row> direct_rows() {
 }
 
 std::vector<Row> iterative_rows() {
-  std::vector<Row> rows = linalg_rows();
-  for (Row& row : random_rows()) rows.push_back(std::move(row));
+  std::vector<Row> rows = in_smaller({DType::f32}, linalg_rows());
+  for (Row& row : in_smaller({}, random_rows())) rows.push_back(std::move(row));
   return rows;
 }
 

@@ -19,6 +19,7 @@ struct Row {
   int order = 3;                                                  // derivatives to check
   double tolerance = 1e-6;                                        // relative, of a derivative
   bool reverse = true;                                            // whether it has reverse mode
+  std::vector<DType> smaller = {DType::f32, DType::bf16, DType::f16};  // other types, same values
 };
 
 using Unary = Array (*)(Operand);

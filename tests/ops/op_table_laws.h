@@ -19,6 +19,7 @@
 #include <cmath>
 #include <random>
 
+#include "src/ops/limits.h"
 #include "tests/ops/op_table.h"
 
 namespace sturnus::testing {
@@ -272,6 +273,30 @@ TEST_P(OpTable, VmapIsALoop) {
     } else {
       EXPECT_LT(distance(together[c], *expected++), 1e-13);
     }
+  }
+}
+
+// The result has the type of the arguments, and is that of doubles but for rounding.
+TEST_P(OpTable, SmallerFloatsGiveRoundedDoubles) {
+  const std::vector<DType>& dtypes = row().smaller;
+  if (dtypes.empty()) GTEST_SKIP() << "only in doubles";
+  auto in = [](DType dtype, Arrays x) {
+    for (Array& one : x) one = convert(one, dtype);
+    return x;
+  };
+  auto [small, exact] = jit([&](const Arrays& x) {
+    std::pair<Arrays, Arrays> results;
+    for (DType dtype : dtypes) {
+      Arrays rounded = in(dtype, x);
+      results.first.push_back(row().f(rounded));
+      results.second.push_back(row().f(in(DType::f64, rounded)));
+    }
+    return results;
+  })(arguments_of(row()));
+  for (std::size_t i = 0; i < dtypes.size(); i++) {
+    EXPECT_EQ(small[i].dtype(), dtypes[i]);
+    double unit = internal::limits_of(dtypes[i]).epsilon;
+    EXPECT_LT(distance(convert(small[i], DType::f64), exact[i]), 16 * unit) << name_of(dtypes[i]);
   }
 }
 

@@ -14,7 +14,7 @@ std::vector<Row> order_rows() {
       {"sort", [](const Arrays& x) { return square(sort(x[0], 0)); }, {{5, 2}}},
       {"sort downwards", [](const Arrays& x) { return square(sort(x[0], -1, true)); }, {{2, 5}}},
       {"argsort",
-       [](const Arrays& x) { return x[0] * convert(argsort(x[0]), DType::f64); },
+       [](const Arrays& x) { return x[0] * convert(argsort(x[0]), x[0].dtype()); },
        {{2, 4}},
        -1.5,
        1.5,

@@ -42,7 +42,7 @@ std::vector<Row> reduce_rows() {
       {"any, all, argmax, argmin",
        [](const Arrays& x) {
          Array best = argmax(x[0], 1) * 10 + argmin(x[0], -1);
-         return best + 2.0 * convert(any(x[0] > 1.0, 1) | all(x[0] > -1.0, 1), DType::f64);
+         return best + 2.0 * convert(any(x[0] > 1.0, 1) | all(x[0] > -1.0, 1), x[0].dtype());
        },
        {{2, 5}},
        -1.5,
