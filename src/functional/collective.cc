@@ -4,6 +4,7 @@
 #include <sturnus/ops/index.h>
 #include <sturnus/ops/reduce.h>
 
+#include "src/functional/reverse_only.h"
 #include "src/ops/promotion.h"
 #include "src/ops/structural.h"
 
@@ -91,6 +92,7 @@ struct AxisExtreme {
 
 template <class P>
 Array collective(P op, const Operand& x, const NamedAxis& axis) {
+  ReverseOnly::note();
   return make(std::move(op), {to_array(x), axis.index()});
 }
 

@@ -6,6 +6,8 @@
 
 #include "src/functional/body.h"
 #include "src/functional/lists.h"
+#include "src/functional/recharge.h"
+#include "src/functional/reverse_only.h"
 #include "src/ops/structural.h"
 
 namespace sturnus::internal {
@@ -94,7 +96,21 @@ struct CustomTangent {
   Arrays forward(const Arrays& x) const {
     Arrays ct = placeholders(infer({}), "custom_vjp");
     Arrays tangents = part(x, count(), x.size() - count());
-    return or_zeros(pull_back(pulled_back(x, ct), tangents, ct), types_of(ct));
+    Arrays image;
+    try {
+      image = pull_back(pulled_back(x, ct), tangents, ct);
+    } catch (const Error&) {
+      refuse_forward();  // an operation that has no transpose
+    }
+    image = or_zeros(image, types_of(ct));
+    if (!dependents(image, ct).empty()) refuse_forward();  // a product of cotangents
+    return image;
+  }
+  [[noreturn]] static void refuse_forward() {
+    throw Error(message("custom_vjp",
+                        "the backward pass is not linear in the cotangent, so forward mode (jvp, "
+                        "jacfwd, jet) has no meaning for it",
+                        "Use reverse mode (grad, vjp, jacrev), or write a custom_jvp"));
   }
   Arrays jvp(const Arrays& x, const Arrays&, const Arrays& dx) const {
     Arrays roots = placeholders(types_of(x), "jvp");
@@ -120,6 +136,7 @@ struct CustomTangent {
     run(outputs, {}, {}, "the derivative of custom_vjp");
   }
   void lower(Emitter& emitter, const Node& node) const {
+    Recharge recharge(node.where);
     emitter.expand(node, forward(node.inputs));
   }
 };
@@ -222,6 +239,7 @@ Arrays custom_jvp(const FlatFunction& f, const FlatFunction& rule, const Arrays&
 
 Arrays custom_vjp(const FlatFunction& f, const FlatFunction& forward, const FlatFunction& backward,
                   const Arrays& x, Where where) {
+  ReverseOnly::note();
   Arrays results;
   {
     Trace trace;

@@ -7,6 +7,7 @@
 
 #include "src/functional/lists.h"
 #include "src/functional/recharge.h"
+#include "src/functional/reverse_only.h"
 #include "src/ops/promotion.h"
 #include "src/ops/structural.h"
 
@@ -195,18 +196,19 @@ ValueAndGrad value_and_grad(const FlatFunction& f, const Arrays& x, const Caller
   {
     Trace trace;
     Arrays roots = placeholders(types_of(x), caller.name, caller.where);
+    std::uint64_t before = ReverseOnly::traced();
     Arrays outputs = f(roots);
     check_scalar(outputs[0], caller);
     // One number in, one number out: forward mode costs less, and nests without growing.
     bool one_number = x.size() == 1 && x[0].rank() == 0 && is_floating(x[0].dtype());
+    bool forward = one_number && ReverseOnly::traced() == before;
     Arrays directions =
-        one_number ? Arrays{ones_of(x[0].type())} : placeholders(types_of(x), caller.name);
+        forward ? Arrays{ones_of(x[0].type())} : placeholders(types_of(x), caller.name);
     Duals duals = push_forward({outputs[0]}, roots, x, directions);
     Arrays beside(outputs.begin() + 1, outputs.end());
     result.outputs = joined(duals.values, substitute(beside, roots, x));
-    result.gradient = one_number
-                          ? duals.tangents
-                          : pull_back(duals.tangents, {ones_of(outputs[0].type())}, directions);
+    result.gradient = forward ? duals.tangents
+                              : pull_back(duals.tangents, {ones_of(outputs[0].type())}, directions);
     for (std::size_t i = 0; i < x.size(); i++) {
       if (result.gradient[i].empty()) result.gradient[i] = zeros_of(x[i].type());
     }

@@ -443,6 +443,18 @@ TEST(Errors, TreesAndTypesOfTransforms) {
        "custom_vjp: the backward pass gives (f32[]), but must give (f32[3]) (<here>). Make it "
        "return "
        "these types"},
+      {"custom_vjp, forward mode of what is not linear",
+       [] {
+         auto clipped = custom_vjp(
+             same, [](Array x) { return std::pair(x, x); },
+             [](Array, Array ct) { return clamp(-1.0, ct, 1.0); });
+         jvp(clipped, x3(), x3());
+       },
+       error,
+       "custom_vjp: the backward pass is not linear in the cotangent, so forward mode (jvp, "
+       "jacfwd, "
+       "jet) has no meaning for it (<here>). Use reverse mode (grad, vjp, jacrev), or write a "
+       "custom_jvp"},
       {"custom_jvp, a captured value",
        [] {
          grad([](Array a) {

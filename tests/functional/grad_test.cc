@@ -1,5 +1,6 @@
 // Derivatives of functions of trees: which arguments, what type, and the laws between the modes.
 #include <gtest/gtest.h>
+#include <sturnus/functional/control_flow.h>
 #include <sturnus/functional/custom.h>
 #include <sturnus/functional/grad.h>
 #include <sturnus/functional/jit.h>
@@ -150,6 +151,31 @@ TEST(HasAux, IsDifferentiatedByWhatIsOutside) {
   auto [value, tangent] = jvp(value_and_grad([](Array x) { return x * x * x; }), 2.0, 1.0);
   EXPECT_EQ(tangent.first.item<float>(), 12);
   EXPECT_EQ(tangent.second.item<float>(), 12);
+}
+
+// Clipped gradients, as they are written: the backward pass is not linear in the cotangent.
+TEST(CustomVjp, NeedsNoLinearBackwardPassForGradients) {
+  auto same = [](Array x) { return x; };
+  auto kept = [](Array x) { return std::pair(x, std::tuple<>()); };
+  auto clamped =
+      custom_vjp(same, kept, [](std::tuple<>, Array ct) { return clamp(-1.0, ct, 1.0); });
+  auto scaled =
+      custom_vjp(same, kept, [](std::tuple<>, Array ct) { return ct / maximum(1.0, abs(ct)); });
+  auto check = [](auto clipped) {
+    auto f = [&](Array x) { return sum(5.0 * clipped(x)); };
+    EXPECT_EQ(grad(f)(1.0).template item<float>(), 1);
+    EXPECT_EQ(grad(f)(array({1, 2})).template to_vector<float>(), (std::vector<float>{1, 1}));
+    auto looped = [&](Array x) {
+      return fori_loop(
+          0, 3, [&](Array, Array y) { return 5.0 * clipped(y); }, x);
+    };
+    EXPECT_EQ(grad(looped)(1.0).template item<float>(), 1);
+    auto squared = [&](Array x) { return square(clipped(x)); };
+    EXPECT_EQ(grad(grad(squared))(0.25).template item<float>(), 1);
+    EXPECT_THROW(jvp(f, 1.0, 1.0), Error);
+  };
+  check(clamped);
+  check(scaled);
 }
 
 TEST(Grad, OfWhatDoesNotDependOnTheArgumentIsZero) {

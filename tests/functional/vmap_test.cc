@@ -1,5 +1,6 @@
 // Axes of arguments, leaves and results, and collectives over a named axis.
 #include <gtest/gtest.h>
+#include <sturnus/functional/control_flow.h>
 #include <sturnus/functional/grad.h>
 #include <sturnus/functional/jit.h>
 #include <sturnus/functional/vmap.h>
@@ -116,6 +117,30 @@ TEST(Collectives, ThroughOtherTransformsAndOverTwoAxes) {
     return sum(vmap([](Array v) { return v * psum(v, "m"); }, {.axis_name = "m"})(all));
   };
   EXPECT_EQ(values(grad(product)(array({1, 2, 6}))), (Floats{18, 18, 18}));
+}
+
+// The gradient inside is that of the sum of all calls' results by one call's argument, for numbers
+// as for arrays.
+TEST(Collectives, GradientsInsideAreOfAllCallsByOneArgument) {
+  auto gradients = [](auto f, const Array& x) {
+    return values(vmap(grad(f), {.axis_name = "m"})(x));
+  };
+  Array numbers = array({1, 2, 6}), rows = reshape(numbers, {3, 1});
+  auto both = [&](auto f) {
+    Floats found = gradients(f, numbers);
+    EXPECT_EQ(found, gradients(f, rows));
+    return found;
+  };
+  EXPECT_EQ(both([](Array x) { return psum(sum(x * x), "m"); }), (Floats{6, 12, 36}));
+  EXPECT_EQ(both([](Array x) { return sum(square(x - pmean(x, "m"))); }), (Floats{-4, -2, 6}));
+  EXPECT_EQ(both([](Array x) { return sum(x) * sum(all_gather(x, "m")); }), (Floats{18, 18, 18}));
+  auto in_a_loop = [](Array x) {
+    return fori_loop(
+        0, 2, [](Array, Array y) { return y + psum(sum(y * y), "m"); }, sum(x));
+  };
+  Floats looped = both(in_a_loop);
+  auto of_all = grad([&](Array x) { return sum(vmap(in_a_loop, {.axis_name = "m"})(x)); });
+  EXPECT_EQ(looped, values(of_all(numbers)));
 }
 
 }  // namespace
