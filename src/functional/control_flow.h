@@ -102,14 +102,14 @@ auto scan(const F& f, const Carry& start, std::nullopt_t, ScanLength steps,
   return internal::scan_as("scan", step, start, std::tuple<>(), steps.length, false, where);
 }
 
-/// carry = body(i, carry) for i = lower, ..., upper - 1. All derivatives, since the bounds are
-/// fixed.
+/// carry = body(i, carry) for i = lower, ..., upper - 1, which is i32, or i64 where the bounds are
+/// larger. All derivatives, since the bounds are fixed.
 template <class Body, class Carry>
 internal::Argument<Carry> fori_loop(std::int64_t lower, std::int64_t upper, const Body& body,
                                     const Carry& start, Where where = Where::here()) {
   internal::Argument<Carry> like = start;
   internal::FlatFunction step = [&](const Arrays& leaves) {
-    Array i = leaves.back();
+    Array i = internal::counted(leaves.back(), lower);
     internal::Argument<Carry> next =
         body(i, internal::with_leaves(like, Arrays(leaves.begin(), leaves.end() - 1)));
     return internal::carried("fori_loop", like, next, where);

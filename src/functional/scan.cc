@@ -6,6 +6,7 @@
 #include <sturnus/ops/index.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "src/ops/structural.h"
@@ -230,27 +231,40 @@ void Scan::replay(const Arrays& x, const RunGraph& run) const {
   }
 }
 
+namespace {
+
+DType counter_type(std::int64_t largest) {
+  return largest > std::numeric_limits<std::int32_t>::max() ? DType::i64 : DType::i32;
+}
+
+}  // namespace
+
 // As a while loop over a counter, with slices read from the xs and written into the ys.
 void Scan::lower(Emitter& emitter, const Node& node) const {
   const Arrays& x = node.inputs;
-  Arrays start = {zeros_of({DType::i32, {}})};
+  ArrayType counter{counter_type(length), {}};
+  Arrays start = {zeros_of(counter)};
   start = joined(start, carry(x));
   for (std::size_t i = count(); i < node.types.size(); i++)
     start.push_back(zeros_of(node.types[i]));
-  Array last = full(static_cast<double>(length - 1), {DType::i32, {}});
-  Array end = full(static_cast<double>(length), {DType::i32, {}});
+  Array last = full(static_cast<double>(length - 1), counter);
+  Array end = full(static_cast<double>(length), counter);
   Arrays results = make_while(
       [&](const Arrays& all) { return Arrays{all[0] < end}; },
       [&](const Arrays& all) {
         Array i = reverse ? last - all[0] : all[0];
         Arrays slices;
-        for (const Array& value : xs(x)) slices.push_back(dynamic_index(value, i));
+        for (const Array& value : xs(x)) {
+          // Numbers in their order need not be stored: they are the counter.
+          bool counts = value.node()->op->name() == "iota" && value.rank() == 1;
+          slices.push_back(counts ? convert(i, value.dtype()) : dynamic_index(value, i));
+        }
         Arrays outputs = body(joined(joined(captures(x), part(all, 1, count())), slices));
         Arrays next = {all[0] + 1};
         next = joined(next, part(outputs, 0, count()));
         for (std::size_t k = count(); k < outputs.size(); k++) {
           const Array& ys = all[k + 1];
-          Arrays at(ys.shape().size(), zeros_of({DType::i32, {}}));
+          Arrays at(ys.shape().size(), zeros_of(counter));
           at[0] = i;
           Shape slice = prepended(1, outputs[k].shape());
           next.push_back(dynamic_update_slice(ys, reshape_to(outputs[k], slice), at));
@@ -304,8 +318,13 @@ void check_length(std::string_view function, std::int64_t length, Where where) {
 }
 
 Array counting(std::int64_t lower, std::int64_t upper) {
-  Array numbers = arange(std::max<std::int64_t>(upper - lower, 0));
-  return lower == 0 ? numbers : numbers + lower;
+  Trace trace;  // else as many numbers would be stored
+  std::int64_t count = std::max<std::int64_t>(upper - lower, 0);
+  std::int64_t farthest = std::max(upper, lower < 0 ? -(lower + 1) : lower);
+  return arange(count, counter_type(std::max(count, farthest)));
+}
+Array counted(const Array& step, std::int64_t lower) {
+  return lower == 0 ? step : step + full(static_cast<double>(lower), step.type());
 }
 Array is_below(const Array& i, const Array& end) { return i < end; }
 Array next_index(const Array& i) { return i + 1; }

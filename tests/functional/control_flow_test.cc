@@ -275,6 +275,24 @@ TEST(Loops, ValueAndDerivativeRunTogether) {
   EXPECT_EQ(count(lower(two, x).stablehlo(), "stablehlo.while"), 2u);
 }
 
+// The counter of a loop is not an array of all its numbers.
+TEST(Loops, NeedNoMemoryForTheirCounter) {
+  auto next = [](Array i, Array x) { return x + 2 * i; };
+  auto loop = [&](const Array& x) { return fori_loop(3, 10'000'003, next, x); };
+  for (DType dtype : {DType::i32, DType::i64}) {
+    Array start(0, dtype);
+    std::string program = jit(loop).compile(start).program().optimized();
+    EXPECT_EQ(program.find("[10000000]"), std::string::npos);
+  }
+  auto far = [](Array i, Array x) { return x + convert(i, DType::i64); };
+  EXPECT_EQ(fori_loop(5'000'000'000, 5'000'000'003, far, Array(0, DType::i64)).item<std::int64_t>(),
+            15'000'000'003);
+  EXPECT_EQ(fori_loop(
+                -2, 3, [](Array i, Array x) { return 10 * x + i; }, 0)
+                .item<int>(),
+            -20988);
+}
+
 TEST(Loops, SmallOnesAreOneFunctionWhereAskedFor) {
   auto turns = [](const Array& x) {
     auto inner = [&](Array, Array y) { return sin(y) + 0.1 * x; };
