@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <list>
 #include <mutex>
 #include <unordered_map>
 
@@ -32,6 +33,9 @@ CompileOptions platform_options(const Client& client) {
 
 namespace {
 
+/// A program of machine code takes about half a megabyte.
+constexpr std::size_t most_programs = 4096;
+
 // Programs by their text, device and options: the text is canonical, so equal graphs share a
 // program whatever function made them.
 class Programs {
@@ -46,22 +50,55 @@ class Programs {
                       (SmallLoops::on() ? "small" : "") + text;
     {
       std::lock_guard lock(mutex_);
-      if (auto found = programs_.find(key); found != programs_.end()) return found->second;
+      if (auto found = programs_.find(key); found != programs_.end()) {
+        last_used_.splice(last_used_.begin(), last_used_, found->second.use);
+        return found->second.program;
+      }
     }
     if (text.find(host_callback_target) != text.npos) check_host_callbacks(device.owner());
     CompileOptions options = platform_options(device.owner());
     options.device_assignment = {{device.id()}};
     LoadedExecutable made = device.owner().compile(text, options);
     std::lock_guard lock(mutex_);
-    return programs_.emplace(std::move(key), std::move(made)).first->second;
+    auto [entry, is_new] = programs_.try_emplace(std::move(key), Entry{made, {}});
+    if (!is_new) return entry->second.program;  // another thread was quicker
+    last_used_.push_front(&entry->first);
+    entry->second.use = last_used_.begin();
+    while (programs_.size() > most_programs) forget_oldest();
+    return made;
+  }
+
+  std::size_t count() {
+    std::lock_guard lock(mutex_);
+    return programs_.size();
+  }
+
+  void clear() {
+    std::lock_guard lock(mutex_);
+    while (!programs_.empty()) forget_oldest();
   }
 
  private:
+  struct Entry {
+    LoadedExecutable program;
+    std::list<const std::string*>::iterator use;
+  };
+
+  void forget_oldest() {
+    const std::string* oldest = last_used_.back();
+    last_used_.pop_back();
+    programs_.erase(programs_.find(*oldest));
+  }
+
   std::mutex mutex_;
-  std::unordered_map<std::string, LoadedExecutable> programs_;
+  std::unordered_map<std::string, Entry> programs_;
+  std::list<const std::string*> last_used_;  // keys, the latest first
 };
 
 }  // namespace
+
+void clear_programs() { Programs::instance().clear(); }
+std::size_t kept_programs() { return Programs::instance().count(); }
 
 Compiled compile_graph(std::string_view name, const Arrays& parameters, const Arrays& outputs,
                        const Mask& donors, const Device& device) {

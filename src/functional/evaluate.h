@@ -17,6 +17,11 @@ struct Compiled {
 Compiled compile_graph(std::string_view name, const Arrays& parameters, const Arrays& outputs,
                        const Mask& donors, const Device& device);
 
+/// Lets go of all programs that are kept in case that they are asked for again.
+void clear_programs();
+/// How many there are.
+std::size_t kept_programs();
+
 /// Runs a program; results in the order of the outputs it was compiled for. `taker` is what
 /// messages call the one that takes the donated arguments: a text that is never freed.
 Arrays run(const Compiled& compiled, std::vector<const Buffer*> arguments,

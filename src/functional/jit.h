@@ -204,6 +204,10 @@ Lowered lower(const F& f, const Args&... args) {
   return jit(f).lower(args...);
 }
 
+/// Frees the compiled programs that are kept for operations and transforms outside of jit; the last
+/// 4096 are. What jitted functions and programs in use hold stays.
+inline void clear_programs() { internal::clear_programs(); }
+
 /// What f would return, without values: its arrays have only types. Nothing is compiled or run.
 template <class F, class... Args>
 auto eval_shape(const F& f, const Args&... args) {

@@ -131,6 +131,13 @@ Array DynamicUpdateSlice::batch(const Arrays& x, const Mask& mapped, std::int64_
 }
 
 }  // namespace
+
+Array part_at(const Array& x, const Axes& start, const Shape& sizes) {
+  Arrays inputs = {x};
+  for (std::int64_t at : start) inputs.push_back(Array(at));
+  return make(DynamicSlice{sizes}, inputs);
+}
+
 }  // namespace internal
 
 using internal::Blame;

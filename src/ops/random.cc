@@ -58,15 +58,13 @@ Key key_at(const Key& keys, std::int64_t i, Where where) {
                                        "there is no key " + std::to_string(i) + " in " + type.str(),
                                        "Keys in a stack u32[n,2] count from 0 to n - 1"));
   }
-  return {as_one_program([&] {
-    return internal::reshape_to(slice(keys.data, {i, 0}, {i + 1, 2}), {2});
-  })};
+  return {internal::reshape_to(slice(keys.data, {i, 0}, {i + 1, 2}), {2})};
 }
 
 Key fold_in(const Key& key, Operand data) {
   Blame blame(data.where);
+  Array number = internal::to_array(data, DType::u32);  // as data: one program for all numbers
   return {as_one_program([&] {
-    Array number = internal::to_array(data, DType::u32);
     if (number.rank() != 0 || !is_integer(number.dtype())) {
       throw DtypeError(internal::message(
           "fold_in", "the data is " + number.type().str() + ", but must be an integer scalar",
@@ -90,14 +88,19 @@ Array bits(const Key& key, const Shape& shape, DType dtype, Where where) {
 Array uniform(const Key& key, const Shape& shape, Operand low, Operand high, DType dtype) {
   Blame blame(low.where);
   internal::check_floating("uniform", dtype);
+  auto is = [](const Operand& bound, double number) {
+    return bound.kind != Operand::Kind::array && bound.number == number;
+  };
+  bool of_unit = is(low, 0) && is(high, 1);
+  Array a = internal::to_array(low, dtype), b = internal::to_array(high, dtype);
   return as_one_program([&] {
-    Array a = convert(internal::to_array(low, dtype), dtype);
-    Array b = convert(internal::to_array(high, dtype), dtype);
     Array unit = internal::unit_uniform(internal::hashed_positions("uniform", key, shape), dtype);
-    if (internal::splat(a) == 0.0 && internal::splat(b) == 1.0) return unit;
-    a = internal::broadcast_to_shape("uniform", a, shape);
-    b = internal::broadcast_to_shape("uniform", b, shape);
-    return internal::between(a, b, unit);
+    if (of_unit) return unit;
+    auto spread = [&](const Array& bound) {
+      return internal::broadcast_to_shape("uniform", convert(bound, dtype), shape);
+    };
+    Array lowest = spread(a), highest = spread(b);
+    return internal::between(lowest, highest, unit);
   });
 }
 

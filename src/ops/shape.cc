@@ -371,7 +371,12 @@ Array slice(Operand operand, std::vector<std::int64_t> start, std::vector<std::i
             std::to_string(stop.size()) + " stops and " + std::to_string(step.size()) + " steps",
         "Give one of each per axis"));
   }
-  return internal::make(internal::Slice{start, stop, step}, {x});
+  internal::Slice op{start, stop, step};
+  Shape sizes = op.infer({x}).shape;
+  // Outside a trace the start is data: parts of one size share a program wherever they begin.
+  bool dense = std::all_of(step.begin(), step.end(), [](std::int64_t s) { return s == 1; });
+  if (dense && x.concrete() && !internal::Trace::open()) return internal::part_at(x, start, sizes);
+  return internal::make(std::move(op), {x});
 }
 
 Array pad(Operand operand, Operand value, std::vector<std::int64_t> low,

@@ -6,7 +6,10 @@
 #include <sturnus/functional/vmap.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
+#include <sturnus/ops/random.h>
 #include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
+#include <sturnus/ops/subscript.h>
 #include <sturnus/ops/transcendental.h>
 
 #include <filesystem>
@@ -39,6 +42,39 @@ TEST(Jit, TracesOncePerStructureAndTypes) {
   EXPECT_EQ(traces, 4);
   f(Settings{two, 3, "a"});
   EXPECT_EQ(traces, 4);
+}
+
+// Positions, bounds and numbers to fold in are data: what differs in them alone is one program.
+TEST(Eager, OneProgramServesAllNumbers) {
+  Array x = reshape(convert(arange(40), DType::f32), {10, 4});
+  auto expect_one_program = [](const char* name, auto f) {
+    f(1), f(2);
+    std::size_t before = internal::kept_programs();
+    for (int i = 3; i < 7; i++) f(i);
+    EXPECT_EQ(internal::kept_programs(), before) << name;
+  };
+  expect_one_program("x * i", [&](int i) { return x * i; });
+  expect_one_program("x[i]", [&](int i) { return x[i]; });
+  expect_one_program("x(i, i - 1)", [&](int i) { return x(i, i % 4); });
+  expect_one_program("x(Slice)", [&](int i) { return x(Slice{i, i + 3}); });
+  expect_one_program("slice", [&](int i) { return slice(x, {i, 0}, {i + 1, 3}); });
+  expect_one_program("at", [&](int i) { return x.at(i).add(2 * i); });
+  expect_one_program("fold_in", [&](int i) { return fold_in(key(1), i); });
+  Key keys = split(key(1), 9);
+  expect_one_program("key_at", [&](int i) { return key_at(keys, i); });
+  expect_one_program("uniform", [&](int i) { return uniform(key(1), {3}, -i, i + 0.5); });
+  EXPECT_EQ(x[7].to_vector<float>(), (std::vector<float>{28, 29, 30, 31}));
+  EXPECT_EQ(x(Slice{2, 10, 3}, 1).to_vector<float>(), (std::vector<float>{9, 21, 33}));
+}
+
+TEST(Eager, ProgramsCanBeFreed) {
+  auto f = jit([](Array x) { return sin(x) + 0.25; });
+  float before = f(1.0).item<float>();
+  ASSERT_GT(internal::kept_programs(), 0u);
+  clear_programs();
+  EXPECT_EQ(internal::kept_programs(), 0u);
+  EXPECT_EQ(f(1.0).item<float>(), before);
+  EXPECT_EQ((Array(1.0) + 2.0).item<float>(), 3);
 }
 
 TEST(Jit, StaticArgumentsComeAsTheyAre) {
