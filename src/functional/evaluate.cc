@@ -4,6 +4,7 @@
 #include <sturnus/functional/small_loops.h>
 #include <sturnus/runtime/host_callback.h>
 #include <sturnus/runtime/log.h>
+#include <sturnus/runtime/mappings.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -33,8 +34,9 @@ CompileOptions platform_options(const Client& client) {
 
 namespace {
 
-/// A program of machine code takes about half a megabyte.
 constexpr std::size_t most_programs = 4096;
+// Programs between two looks at how many mappings are left.
+constexpr int programs_between_looks = 32;
 
 // Programs by their text, device and options: the text is canonical, so equal graphs share a
 // program whatever function made them.
@@ -55,6 +57,7 @@ class Programs {
         return found->second.program;
       }
     }
+    make_room();
     if (text.find(host_callback_target) != text.npos) check_host_callbacks(device.owner());
     CompileOptions options = platform_options(device.owner());
     options.device_assignment = {{device.id()}};
@@ -79,6 +82,18 @@ class Programs {
   }
 
  private:
+  // XLA ends the process where the system grants no more mappings.
+  void make_room() {
+    std::lock_guard lock(mutex_);
+    if (++made_ % programs_between_looks != 0 || used_mappings() < 0.5) return;
+    for (std::size_t keep = programs_.size() / 2; programs_.size() > keep;) forget_oldest();
+    if (used_mappings() < 0.9) return;
+    throw Error(message("compile",
+                        "nine tenths of the memory mappings that the system grants "
+                        "a process are taken by compiled programs that are held",
+                        "Let go of jitted functions, or raise vm.max_map_count"));
+  }
+
   struct Entry {
     LoadedExecutable program;
     std::list<const std::string*>::iterator use;
@@ -91,6 +106,7 @@ class Programs {
   }
 
   std::mutex mutex_;
+  int made_ = 0;
   std::unordered_map<std::string, Entry> programs_;
   std::list<const std::string*> last_used_;  // keys, the latest first
 };
