@@ -2,6 +2,7 @@
 
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>
+#include <sturnus/runtime/setting_error.h>
 
 #include <algorithm>
 #include <functional>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "src/app/json_reader.h"
+#include "src/app/table.h"
 
 namespace sturnus::app {
 namespace {
@@ -178,6 +180,12 @@ void describe(Visitor& visit, Samples& measured) {
 }
 
 template <class Visitor>
+void describe(Visitor& visit, Domain& domain) {
+  visit("low", domain.low);
+  visit("high", domain.high);
+}
+
+template <class Visitor>
 void describe(Visitor& visit, RunConfig& config) {
   EnsembleOptions& ensemble = config.ensemble;
   visit("experiment", config.experiment, experiment_names);
@@ -186,6 +194,7 @@ void describe(Visitor& visit, RunConfig& config) {
   visit("data_seed", config.data_seed, largest_data_seed);
   visit("noise_sd", config.noise_sd, positive);
   visit("data", config.measured);
+  visit("domain", config.domain);
   visit("priors", config.priors);
   visit("seed", ensemble.seed);
   visit("members", ensemble.members, 1);
@@ -199,7 +208,9 @@ void describe(Visitor& visit, RunConfig& config) {
   visit("optimizer", ensemble.optimizer);
   Polish polish = {config.training.polish, ensemble.lbfgs};
   visit("polish", polish);
+  visit("data_weight", ensemble.data_weight, not_negative);
   visit("residual_weight", ensemble.residual_weight, not_negative);
+  visit("prior_weight", ensemble.prior_weight, not_negative);
   visit("repulsion", ensemble.repulsion);
 }
 
@@ -367,9 +378,40 @@ void complete_measurements(Samples& measured, const ExperimentData& like, const 
 void check_at(const std::string& path, const std::function<void()>& check) {
   try {
     check();
+  } catch (const SettingError& error) {
+    refuse(path + "." + error.setting(), error.what());
   } catch (const Error& error) {
     refuse(path, error.what());
   }
+}
+
+void check_domain(const Domain& domain, const ExperimentData& like, const std::string& path) {
+  std::size_t inputs = like.domain_low.size();
+  if (domain.low.size() != inputs || domain.high.size() != inputs) {
+    refuse(path, std::to_string(domain.low.size()) + " numbers in low and " +
+                     std::to_string(domain.high.size()) +
+                     " in high. Give one of each for each of " + std::to_string(inputs) +
+                     " inputs");
+  }
+  for (std::size_t i = 0; i < inputs; i++) {
+    if (domain.low[i] < domain.high[i]) continue;
+    refuse(path, "input " + std::to_string(i) + " ranges from " + formatted("%g", domain.low[i]) +
+                     " to " + formatted("%g", domain.high[i]) + ". Give low below high");
+  }
+}
+
+// Predictions are stored over all of it, where it has one input; else where the scores are taken.
+// Of one's own measurements no truth is known.
+void set_domain(ExperimentData& data, const Domain& domain, bool has_truth) {
+  data.domain_low = domain.low;
+  data.domain_high = domain.high;
+  if (domain.low.size() != 1) return;
+  for (std::size_t i = 0; i < data.plot.points; i++) {
+    double part = static_cast<double>(i) / static_cast<double>(data.plot.points - 1);
+    data.plot.x[i] = domain.low[0] + part * (domain.high[0] - domain.low[0]);
+  }
+  data.plot.truth =
+      has_truth ? exact_solution(data.experiment, data.plot.x) : std::vector<double>();
 }
 
 void check_priors(const std::map<std::string, PriorSettings>& priors,
@@ -402,14 +444,15 @@ Experiment experiment_named(const std::string& name) {
               (near.empty() ? "" : ". Did you mean " + near + "?"));
 }
 
-RunConfig variant_config(Experiment experiment, const std::string& variant) {
+RunConfig variant_config(Experiment experiment, const std::string& variant,
+                         std::optional<std::int64_t> iterations) {
   bool known = std::any_of(all_experiments.begin(), all_experiments.end(),
                            [&](Experiment any) { return is_known(any, variant); });
   if (!known) {
     refuse_unknown(std::string(name_of(experiment)), "variant", variant, variants_of(experiment));
   }
   RunConfig config;
-  Training training = training_of(experiment, variant);
+  Training training = training_of(experiment, variant, iterations);
   config.experiment = experiment;
   config.variant = variant;
   config.ensemble = training.options;
@@ -426,6 +469,20 @@ RunConfig with_variant(const RunConfig& config, const std::string& variant) {
   for (const char* place : {"/iterations", "/optimizer/rate", "/residual_weight"}) {
     json::json_pointer at(place);
     if (chosen[at] != before[at]) settings[at] = chosen[at];
+  }
+  return config_from_json(settings);
+}
+
+RunConfig with_iterations(const RunConfig& config, std::int64_t iterations) {
+  std::string variant = is_known(config.experiment, config.variant) ? config.variant : "full";
+  const json before =
+      to_json(variant_config(config.experiment, variant, config.training.iterations));
+  const json after = to_json(variant_config(config.experiment, variant, iterations));
+  json settings = to_json(config);
+  settings["iterations"] = iterations;
+  for (const char* place : {"/optimizer/rate", "/residual_weight"}) {
+    json::json_pointer at(place);
+    if (settings[at] == before[at]) settings[at] = after[at];
   }
   return config_from_json(settings);
 }
@@ -453,7 +510,10 @@ RunConfig config_from_json(const json& value) {
     refuse_unknown("$.variant", "\"repulsion\" that says what it is, and no variant",
                    config.variant, variants_of(config.experiment));
   }
-  config = variant_config(config.experiment, known ? config.variant : "full");
+  reader("iterations", config.training.iterations, 1);
+  std::optional<std::int64_t> iterations;
+  if (value.contains("iterations")) iterations = config.training.iterations;
+  config = variant_config(config.experiment, known ? config.variant : "full", iterations);
   describe(reader, config);
   object.finish();
   if (!config.data_seed && config.run >= published_runs) {
@@ -463,11 +523,14 @@ RunConfig config_from_json(const json& value) {
   ExperimentData like = published_data(config.experiment, 0);
   if (config.measured) complete_measurements(*config.measured, like, "$.data");
   check_priors(config.priors, like.parameter_names, "$.priors");
-  Problem problem = problem_of(config);
+  if (config.domain) check_domain(*config.domain, like, "$.domain");
+  Problem problem;
+  check_at("$.domain", [&] { problem = problem_of(config); });
   const EnsembleOptions& ensemble = config.ensemble;
   check_at("$.data", [&] { problem.check(); });
   check_at("$.network", [&] { network_for(problem, ensemble.network).check(); });
   check_at("$.collocation", [&] { ensemble.collocation.check(problem.inputs()); });
+  check_at("$.optimizer", [&] { ensemble.optimizer.check(); });
   check_at("$", [&] { ensemble.check(problem); });
   return config;
 }
@@ -477,8 +540,8 @@ RunConfig config_from_file(const std::filesystem::path& path) {
   if (!text) throw Error("run: cannot read " + path.string());
   json value;
   try {
-    value = json::parse(*text, nullptr, true, true);
-  } catch (const json::exception& error) {
+    value = parse_settings(*text);
+  } catch (const Error& error) {
     throw Error("run: " + path.string() + " is no JSON: " + error.what());
   }
   try {
@@ -525,6 +588,7 @@ ExperimentData data_of(const RunConfig& config) {
     data.train = *config.measured;
     data.train.truth.clear();
   }
+  if (config.domain) set_domain(data, *config.domain, !config.measured);
   return data;
 }
 

@@ -23,6 +23,11 @@ struct PriorSettings {
   Prior prior() const;
 };
 
+/// Where the equation is imposed: one bound per input.
+struct Domain {
+  std::vector<double> low, high;
+};
+
 /// All settings of a run. Equal settings give equal bits.
 struct RunConfig {
   Experiment experiment = Experiment::oscillator;
@@ -34,6 +39,8 @@ struct RunConfig {
   std::optional<double> noise_sd = {};
   /// Measurements of one's own for the experiment's equation.
   std::optional<Samples> measured = {};
+  /// In place of the published one.
+  std::optional<Domain> domain = {};
   /// In place of the published priors, by the parameters' names. Exact posteriors have the
   /// published ones, and are then not compared with.
   std::map<std::string, PriorSettings> priors = {};
@@ -46,12 +53,17 @@ Experiment experiment_named(const std::string& name);
 
 /// The settings of one of variants_of(experiment). Throws Error for a variant that is none, with
 /// those that there are and the nearest name.
-RunConfig variant_config(Experiment experiment, const std::string& variant);
+RunConfig variant_config(Experiment experiment, const std::string& variant,
+                         std::optional<std::int64_t> iterations = {});
 
 /// The same settings for another variant: its repulsion, and of its iterations, learning rate and
 /// weight of the equation those in which it differs from the variant that `config` has. What
 /// `config` says of its own stays otherwise.
 RunConfig with_variant(const RunConfig& config, const std::string& variant);
+
+/// The same settings for another number of iterations: what the variant ties to that number
+/// changes with it, unless `config` says otherwise.
+RunConfig with_iterations(const RunConfig& config, std::int64_t iterations);
 
 /// Settings from JSON, which start from the published ones of "experiment" and "variant".
 /// Throws Error with the JSON path of what is wrong.

@@ -48,9 +48,6 @@ Matrix rows_of(const Array& x, const std::vector<std::int64_t>& members) {
 Predictions surviving_predictions(const Ensemble& ensemble, const EnsembleState& state,
                                   const ExperimentData& data) {
   std::vector<std::int64_t> members = surviving_members(state);
-  if (members.empty()) {
-    throw Error("run: all members diverged. Lower the learning rate, or clip gradients");
-  }
   auto predict = [&](const Array& points) { return ensemble.predict(state, points); };
   return predictions_of(data, predict, ensemble.lambda(state), members);
 }
@@ -135,15 +132,51 @@ void leave_out_truth(json& result) {
   result["predictions"]["truth"] = json::array();
 }
 
+// What of a schedule a training that ends at `end` does not reach; empty: all is reached.
 // Iterations count from 0: the last is one before the end.
-void warn_of_repulsion_too_late(const RunConfig& config) {
-  const Repulsion& repulsion = config.ensemble.repulsion;
-  if (repulsion.seen.empty() || repulsion.start < config.training.iterations) return;
-  log(LogLevel::warning,
-      "members never repel each other: repulsion begins at iteration " +
-          std::to_string(repulsion.start) + ", and the training ends at " +
-          std::to_string(config.training.iterations) +
-          ". Give more --iterations, or a smaller \"repulsion\": {\"start\": ...} in a file");
+std::string not_reached(const Schedule& schedule, std::int64_t end) {
+  if (schedule.kind != Schedule::Kind::steps) {
+    if (schedule.end <= end) return "";
+    return "is on its way until iteration " + std::to_string(schedule.end);
+  }
+  for (const Schedule::Step& step : schedule.steps) {
+    if (step.after >= end - 1) return "has a step after iteration " + std::to_string(step.after);
+  }
+  return "";
+}
+
+void warn_of_what_is_not_reached(const RunConfig& config) {
+  const EnsembleOptions& ensemble = config.ensemble;
+  const Repulsion& repulsion = ensemble.repulsion;
+  std::int64_t end = config.training.iterations, with_polish = end + config.training.polish;
+  auto warn = [&](const std::string& what, const std::string& remedy) {
+    log(LogLevel::warning, what + ", and the training ends at " + std::to_string(end) +
+                               ". Give more --iterations, or " + remedy + " in a file");
+  };
+  bool repels = !repulsion.seen.empty();
+  if (repels && repulsion.start >= end) {
+    warn("members never repel each other: repulsion begins at iteration " +
+             std::to_string(repulsion.start),
+         "a smaller \"repulsion\": {\"start\": ...}");
+  }
+  struct Scheduled {
+    const char* name;
+    const Schedule& schedule;
+    std::int64_t end;
+  };
+  for (const auto& [name, schedule, last] :
+       {Scheduled{"optimizer.rate", ensemble.optimizer.rate, end},
+        {"data_weight", ensemble.data_weight, with_polish},
+        {"residual_weight", ensemble.residual_weight, with_polish},
+        {"prior_weight", ensemble.prior_weight, with_polish},
+        {"repulsion.weight", repulsion.weight, with_polish}}) {
+    std::string missed = not_reached(schedule, last);
+    if (!missed.empty()) warn(std::string(name) + " " + missed, "another schedule");
+  }
+  if (config.training.polish > 0 && ensemble.dtype == DType::f32) {
+    log(LogLevel::warning,
+        "the polish is in f32, whose rounding ends it before a minimum. Give \"dtype\": \"f64\"");
+  }
 }
 
 std::string number(const json& value) {
@@ -169,23 +202,65 @@ void print_divergences(std::ostream& out, const json& members) {
 
 // Whether those that survive have come to rest.
 void print_drift(std::ostream& out, const json& members) {
+  const json &surviving = members.at("surviving"), &drift = members.at("drift");
+  if (drift.is_null()) {
+    out << "it is not known whether it has settled: too few records of the last two tenths of the "
+           "training. Give at least 100 iterations, and no chunk, or a hundredth of them\n";
+    return;
+  }
+  std::int64_t count = members.at("count");
+  double limit = settled_parameters(count), largest = 0;
   std::size_t moving = 0;
-  double largest = 0;
-  const json& surviving = members.at("surviving");
   for (const json& member : surviving) {
-    double drift = members.at("drift").at(member.get<std::size_t>());
-    moving += drift > 1 ? 1 : 0;
-    largest = std::max(largest, drift);
+    double own = drift.at(member.get<std::size_t>());
+    moving += own > limit ? 1 : 0;
+    largest = std::max(largest, own);
   }
-  std::string unit = members.at("count") == 1 ? "" : " standard deviations of the ensemble";
-  out << (moving == 0 ? "settled" : "not settled")
-      << ": over the last tenth of the training parameters moved by at most "
-      << formatted("%.2g", largest) << unit;
+  double loss = members.at("loss_drift");
+  bool settled = moving == 0 && std::abs(loss) <= settled_loss;
+  out << (settled ? "settled" : "not settled")
+      << ": from the tenth of the training before the last to the last, parameters moved by at "
+         "most "
+      << formatted("%.2g", count > 1 ? largest : 100 * largest)
+      << (count > 1 ? " standard deviations of the ensemble" : " %");
   if (moving > 0) {
-    out << ", those of " << moving << " of " << surviving.size()
-        << " members by more than 1. More iterations may change the result";
+    out << ", those of " << moving << " of " << surviving.size() << " members by more than "
+        << formatted("%.2g", count > 1 ? limit : 100 * limit) << (count > 1 ? "" : " %");
   }
+  out << ", and the loss by " << formatted("%+.1f", 100 * loss) << " %";
+  if (!settled) out << ". More iterations may change the result";
   out << '\n';
+}
+
+// A record of a training that ended without a member: how it went, and nothing of what it found.
+// It counts as unfinished, so that the next run begins anew.
+[[noreturn]] void give_up(json result, const RunPlaces& places, const KeptWork& kept) {
+  std::string what = "all " + result["members"]["count"].dump() + " members diverged:";
+  for (const json& d : result["members"]["divergences"]) {
+    if (what.size() > 200) {
+      what += " ...";
+      break;
+    }
+    what += " member " + d["member"].dump() + " at iteration " + d["iteration"].dump() + ",";
+  }
+  if (what.back() == ',') what.pop_back();
+  std::string remedy = ". Lower the learning rate, or clip gradients";
+  result["finished"] = false;
+  result["failed"] = what;
+  for (const char* score :
+       {"rmse", "logl_per_n", "abs_dlambda", "logl_lambda", "w_f", "w_lambda"}) {
+    result["metrics"][score] = nullptr;
+  }
+  if (places.folder.empty()) throw Error("run: " + what + remedy);
+  std::filesystem::path file = places.folder / "result.json";
+  try {
+    write_file(file, result.dump() + "\n");
+  } catch (const Error& error) {
+    throw Error("run: " + what + remedy + "; how it went could not be written: " + error.what());
+  }
+  kept.remove();
+  throw Error("run: " + what + remedy + "; " + file.string() +
+              " tells of each member. The next run begins anew");
 }
 
 }  // namespace
@@ -234,13 +309,18 @@ json describe_results(const ExperimentData& data, const Predictions& predictions
 json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress,
          const std::optional<ChainSettings>& against) {
   if (against) check_baseline(config, against->method);
-  warn_of_repulsion_too_late(config);
+  warn_of_what_is_not_reached(config);
   ExperimentData data = data_of(config);
   Ensemble ensemble(problem_of(config), config.ensemble);
   json result = describe_run(to_json(config), data);
   KeptWork kept = kept_training(places, result["settings"]);
-  SavedTraining training = load_training(kept, {ensemble.init(), {}});
+  SavedTraining training = load_training(kept, ensemble);
   Ensemble::CompileTime compile_time = ensemble.compile();
+  if (config.training.polish > 0) {
+    Ensemble::CompileTime of_polish = ensemble.compile_polish();
+    compile_time.lower += of_polish.lower;
+    compile_time.compile += of_polish.compile;
+  }
 
   std::int64_t resumed_at = training.state.iteration.item<std::int32_t>();
   std::string title = std::string(name_of(config.experiment)) + " " + config.variant + " run " +
@@ -259,35 +339,50 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
     train(ensemble, training.state, training.log, config.training,
           [&](const EnsembleState&, const TrainingLog& so_far) {
             std::int64_t now = so_far.records.back().iteration;
-            line.show(now, so_far.seconds, describe(so_far, data.parameter_names));
+            line.show(now, so_far.seconds + so_far.polish_seconds,
+                      describe(so_far, data.parameter_names));
             if (seconds_since(last_save) > seconds_between_saves) save();
             finished = now >= end;
             return !guard.interrupted();
           });
-  } catch (const Error&) {
+  } catch (const Error& error) {
     save();
-    throw;
+    if (places.folder.empty()) throw;
+    throw Error(std::string(error.what()) + "; " + kept.name() +
+                " keeps what was done: remove it to begin anew");
   }
   line.finish();
   save();  // whatever becomes of the scores
 
-  Predictions predictions = surviving_predictions(ensemble, training.state, data);
-  result.update(describe_results(data, predictions, config.priors.empty()));
-  if (config.measured) leave_out_truth(result);
-  std::int64_t iterations = training.state.iteration.item<std::int32_t>();
   json log_json = to_json(training.log);
-  result["finished"] = finished;
+  std::int64_t steps = training.state.iteration.item<std::int32_t>();
+  std::int64_t iterations = std::min(steps, config.training.iterations);
+  auto drift = drift_of(training.log, config.ensemble.members);
   result["members"] = {{"count", config.ensemble.members},
                        {"surviving", surviving_members(training.state)},
                        {"divergences", log_json["divergences"]},
-                       {"drift", parameter_drift(training.log, config.ensemble.members)}};
-  result["timing"] = {
-      {"lower_s", compile_time.lower},
-      {"compile_s", compile_time.compile},
-      {"ms_per_iteration", 1e3 * training.log.seconds / std::max<double>(1, iterations)},
-      {"train_s", training.log.seconds},
-      {"resumed_at", resumed_at}};
+                       {"drift", drift ? json(drift->parameters) : json()},
+                       {"loss_drift", drift ? json(drift->loss) : json()}};
+  auto ms_each = [](double seconds, std::int64_t count) {
+    return 1e3 * seconds / std::max<double>(1, static_cast<double>(count));
+  };
+  result["timing"] = {{"lower_s", compile_time.lower},
+                      {"compile_s", compile_time.compile},
+                      {"ms_per_iteration", ms_each(training.log.seconds, iterations)},
+                      {"train_s", training.log.seconds},
+                      {"resumed_at", resumed_at}};
+  if (config.training.polish > 0) {
+    result["timing"]["polish_s"] = training.log.polish_seconds;
+    result["timing"]["ms_per_polish_step"] =
+        ms_each(training.log.polish_seconds, steps - iterations);
+  }
   result["history"] = std::move(log_json);
+  if (surviving_members(training.state).empty()) give_up(std::move(result), places, kept);
+
+  Predictions predictions = surviving_predictions(ensemble, training.state, data);
+  result.update(describe_results(data, predictions, config.priors.empty()));
+  if (config.measured) leave_out_truth(result);
+  result["finished"] = finished;
   auto written = [&](const std::function<void()>& write) {
     try {
       if (!places.folder.empty()) write();

@@ -188,9 +188,8 @@ std::set<std::uint64_t> fresh_seeds(const TableRequest& request, const json& kep
 std::vector<Cell> cells_of(Experiment experiment, const TableRequest& request, const json& kept) {
   std::vector<Cell> cells;
   for (const std::string& variant : variants_of(experiment)) {
-    RunConfig config = variant_config(experiment, variant);
+    RunConfig config = variant_config(experiment, variant, request.iterations);
     if (request.members) config.ensemble.members = *request.members;
-    if (request.iterations) config.training.iterations = *request.iterations;
     auto add = [&](bool wanted) {
       Cell cell = {config_from_json(to_json(config)), kept_summary(kept, config)};
       bool asked_for = wanted && wants(request.variants, variant);

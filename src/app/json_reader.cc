@@ -94,6 +94,41 @@ std::int64_t whole_number_at(const std::string& path, const json& value, std::in
   return value.get<std::int64_t>();
 }
 
+std::string without_class(const std::string& what) {
+  return what.rfind("[json.", 0) == 0 ? what.substr(what.find("] ") + 2) : what;
+}
+
+json parse_settings(const std::string& text) {
+  // The objects and lists that are open, with the key or the number of the value that is read.
+  struct Level {
+    bool is_list = false;
+    std::string key = {};
+    std::size_t index = 0;
+  };
+  std::vector<Level> open;
+  using Event = json::parse_event_t;
+  auto note = [&](int, Event event, const json& value) {
+    if (event == Event::key) open.back().key = value.get<std::string>();
+    if (event == Event::object_start || event == Event::array_start) {
+      open.push_back({.is_list = event == Event::array_start});
+      return true;
+    }
+    if (event == Event::object_end || event == Event::array_end) open.pop_back();
+    if (event != Event::key && !open.empty()) open.back().index++;
+    return true;
+  };
+  try {
+    return json::parse(text, note, true, true);
+  } catch (const json::exception& error) {
+    std::string path = "$";
+    for (const Level& level : open) {
+      if (level.is_list) path = element_path(path, level.index);
+      if (!level.key.empty()) path += "." + level.key;
+    }
+    refuse(path, without_class(error.what()));
+  }
+}
+
 std::string element_path(const std::string& path, std::size_t i) {
   return path + "[" + std::to_string(i) + "]";
 }

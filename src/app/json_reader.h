@@ -36,6 +36,11 @@ std::int64_t whole_number_at(const std::string& path, const nlohmann::json& valu
 /// The path of an element of a list.
 std::string element_path(const std::string& path, std::size_t i);
 
+/// A document of JSON, which may have comments. Throws Error with the path and what is wrong there.
+nlohmann::json parse_settings(const std::string& text);
+/// What an exception says, without the class by which nlohmann's begin.
+std::string without_class(const std::string& what);
+
 /// One object of a JSON document. Every key is asked for once; `finish` refuses what is left.
 class JsonReader {
  public:

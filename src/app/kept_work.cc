@@ -7,19 +7,19 @@
 
 #include <utility>
 
+#include "src/app/json_reader.h"
+
 namespace sturnus::app {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// What an exception says, without the class by which nlohmann's begin.
 std::string said_by(const std::exception& error) {
   if (auto* parsing = dynamic_cast<const json::parse_error*>(&error)) {
     return "it is cut off or damaged at byte " + std::to_string(parsing->byte);
   }
-  std::string text = error.what();
-  return text.rfind("[json.", 0) == 0 ? text.substr(text.find("] ") + 2) : text;
+  return without_class(error.what());
 }
 
 }  // namespace

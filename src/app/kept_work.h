@@ -33,6 +33,8 @@ class KeptWork {
   /// what goes well.
   void save(const nlohmann::json& notes, const Arrays& arrays) const;
   void remove() const;
+  /// The file's.
+  std::string name() const { return path_.string(); }
 
  private:
   std::string magic() const { return "sturnus " + kind_ + " 1\n"; }

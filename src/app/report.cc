@@ -1,6 +1,9 @@
 #include "src/app/report.h"
 
+#include <sturnus/inference/ensembles/training.h>
+
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -77,7 +80,9 @@ std::string tiles_of(const json& result) {
 
 std::string notes_of(const json& result, bool has_script) {
   std::vector<std::string> all;
-  if (get(result, "finished") == json(false)) {
+  if (get(result, "failed").is_string()) {
+    all.push_back("The training came to nothing: " + words(result["failed"]) + ".");
+  } else if (get(result, "finished") == json(false)) {
     all.push_back("The training was interrupted: these are the members as they were then.");
   }
   if (!get(result, "settings", "data").is_null()) {
@@ -100,9 +105,10 @@ std::string notes_of(const json& result, bool has_script) {
                             : ". Predictions, densities and metrics are without it."));
   }
   std::vector<std::string> moving;
+  double limit = settled_parameters(get(members, "count") == json(1) ? 1 : 2);
   for (std::size_t member : surviving) {
     const json& drift = at(get(members, "drift"), member);
-    if (drift.is_number() && drift.get<double>() > 1) {
+    if (drift.is_number() && drift.get<double>() > limit) {
       moving.push_back(std::to_string(member) + " (" + number(drift, "%.1f") + ")");
     }
   }
@@ -111,8 +117,15 @@ std::string notes_of(const json& result, bool has_script) {
     for (const std::string& member : moving) list += (list.empty() ? "" : ", ") + member;
     all.push_back("Not settled: over the last tenth of the training the parameters of " +
                   std::to_string(moving.size()) + " of " + std::to_string(surviving.size()) +
-                  " members moved by more than one standard deviation of the ensemble: " + list +
+                  " members moved by more than " + number(limit, "%.2g") +
+                  " of what the ensemble is wide: " + list +
                   ". More iterations may change the result.");
+  }
+  const json& loss = get(members, "loss_drift");
+  if (loss.is_number() && !(std::abs(loss.get<double>()) <= settled_loss)) {
+    all.push_back("Not settled: over the last tenth of the training the loss changed by " +
+                  number(json(100 * loss.get<double>()), "%+.1f") +
+                  " %. More iterations may change the result.");
   }
   return notes(all, has_script);
 }

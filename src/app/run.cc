@@ -26,10 +26,11 @@ RunConfig config_of(const RunRequest& request) {
   bool is_file = fs::is_regular_file(request.experiment);
   RunConfig config = is_file ? config_from_file(request.experiment)
                              : variant_config(experiment_named(request.experiment),
-                                              request.variant.empty() ? "full" : request.variant);
+                                              request.variant.empty() ? "full" : request.variant,
+                                              request.iterations);
   if (is_file && !request.variant.empty()) config = with_variant(config, request.variant);
   if (request.members) config.ensemble.members = *request.members;
-  if (request.iterations) config.training.iterations = *request.iterations;
+  if (is_file && request.iterations) config = with_iterations(config, *request.iterations);
   if (request.seed) config.ensemble.seed = *request.seed;
   if (request.run) config.run = *request.run;
   if (request.devices) config.ensemble.devices = *request.devices;

@@ -32,16 +32,18 @@ TrainingLog log_from_json(const json& value) {
     log.divergences.push_back({d.at("member").get<std::int64_t>(), d.at("iteration")});
   }
   log.seconds = value.at("seconds");
+  log.polish_seconds = value.at("polish_seconds");
   return log;
 }
 
 }  // namespace
 
 json to_json(const TrainingLog& log) {
-  json result = {{"iteration", json::array()},   {"data", json::array()},
-                 {"residual", json::array()},    {"prior", json::array()},
-                 {"repulsion", json::array()},   {"lambda", json::array()},
-                 {"divergences", json::array()}, {"seconds", log.seconds}};
+  json result = {{"iteration", json::array()},          {"data", json::array()},
+                 {"residual", json::array()},           {"prior", json::array()},
+                 {"repulsion", json::array()},          {"lambda", json::array()},
+                 {"divergences", json::array()},        {"seconds", log.seconds},
+                 {"polish_seconds", log.polish_seconds}};
   for (const TrainingRecord& record : log.records) {
     result["iteration"].push_back(record.iteration);
     result["data"].push_back(record.data);
@@ -61,11 +63,16 @@ KeptWork kept_training(const RunPlaces& places, const json& settings) {
 }
 
 void save_training(const KeptWork& kept, const SavedTraining& training) {
-  kept.save(to_json(training.log), tree_leaves(training.state));
+  json notes = to_json(training.log);
+  notes["polishes"] = !training.state.lbfgs.empty();
+  kept.save(notes, tree_leaves(training.state));
 }
 
-SavedTraining load_training(const KeptWork& kept, SavedTraining start) {
+SavedTraining load_training(const KeptWork& kept, const Ensemble& ensemble) {
+  SavedTraining start = {ensemble.init(), {}};
   kept.load([&](const json& log, std::string_view arrays) {
+    // A state that is being polished has a memory too.
+    if (log.at("polishes").get<bool>()) start.state = ensemble.polish(start.state, 0);
     start = {tree_from_bytes(start.state, arrays), log_from_json(log)};
   });
   return start;

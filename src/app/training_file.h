@@ -19,8 +19,8 @@ KeptWork kept_training(const RunPlaces& places, const nlohmann::json& settings);
 
 void save_training(const KeptWork& kept, const SavedTraining& training);
 
-/// What was kept, or `start` where nothing was. Throws Error as KeptWork does.
-SavedTraining load_training(const KeptWork& kept, SavedTraining start);
+/// What was kept, or the start of a training where nothing was. Throws Error as KeptWork does.
+SavedTraining load_training(const KeptWork& kept, const Ensemble& ensemble);
 
 /// The log as JSON, a list for each quantity.
 nlohmann::json to_json(const TrainingLog& log);

@@ -6,6 +6,7 @@
 #include <sturnus/runtime/files.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace sturnus::app {
@@ -66,19 +67,27 @@ TEST(Config, EverySettingCanBeChanged) {
         {"beta1", 0.8},
         {"beta2", 0.9},
         {"epsilon", 1e-6},
-        {"momentum", 0.5},
+        {"momentum", 0.0},
         {"weight_decay", 0.1},
         {"clip_norm", 2.0}}},
       {"polish", {{"steps", 8}, {"history", 5}, {"trials", 9}}},
+      {"data_weight", 0.5},
       {"residual_weight",
        {{"kind", "steps"}, {"value", 2.0}, {"steps", {{5, 3.0}, {9, 4.0}}}, {"warm_up", 0}}},
+      {"prior_weight",
+       {{"kind", "exponential"},
+        {"value", 2.0},
+        {"last", 0.5},
+        {"begin", 1},
+        {"end", 7},
+        {"warm_up", 0}}},
       {"repulsion",
        {{"seen", {"weights", "point_values"}},
         {"factorization", "joint"},
         {"bandwidth", "scott"},
         {"leave_one_out", true},
         {"block", 2},
-        {"weight", 0.3},
+        {"weight", {{"kind", "steps"}, {"value", 0.3}, {"steps", {{6, 1.0}}}, {"warm_up", 2}}},
         {"start", 4},
         {"points", {0.5, 1.5}}}},
       {"priors",
@@ -86,8 +95,43 @@ TEST(Config, EverySettingCanBeChanged) {
         {"beta", {{"kind", "normal"}, {"mean", 2.0}, {"sd", 0.5}}},
         {"gamma", {{"kind", "log_normal"}, {"mean", -1.0}, {"sd", 2.0}}},
         {"delta", {{"kind", "none"}}}}},
-      {"data", {{"x", {1.0, 2.0}}, {"y", {1.0, 2.0, 3.0, 4.0}}}}};
+      {"data", {{"x", {1.0, 99.0}}, {"y", {1.0, 2.0, 3.0, 4.0}}}},
+      {"domain", {{"low", {-5.0}}, {"high", {100.0}}}}};
   EXPECT_EQ(to_json(config_from_json(changed)), changed);
+  changed["optimizer"].update(
+      {{"method", "sgd"}, {"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 1e-8}, {"momentum", 0.5}});
+  EXPECT_EQ(to_json(config_from_json(changed)), changed);
+}
+
+TEST(Config, ADomainTakesDataBeyondThePublishedOne) {
+  json settings = {{"experiment", "exponential"}, {"domain", {{"low", {0}}, {"high", {40}}}}};
+  ExperimentData data = data_of(config_from_json(settings));
+  EXPECT_EQ(data.domain_high, std::vector<double>{40});
+  EXPECT_EQ(data.plot.x.front(), 0);
+  EXPECT_EQ(data.plot.x.back(), 40);
+  EXPECT_DOUBLE_EQ(data.plot.truth.back(), std::exp(12));
+  settings["data"] = {{"x", {-3, 30}}, {"y", {1, 2}}};
+  settings["domain"]["low"] = {-3};
+  RunConfig config = config_from_json(settings);
+  EXPECT_EQ(problem_of(config).low, std::vector<double>{-3});
+  EXPECT_TRUE(data_of(config).plot.truth.empty());
+  Ensemble ensemble(problem_of(config), config.ensemble);
+  EXPECT_EQ(ensemble.options().network.input_high, std::vector<double>{40});
+}
+
+// What a variant ties to the number of iterations changes with it; what is said stays.
+TEST(Config, IterationsMoveTheSchedulesOfTheirVariant) {
+  auto steps = [](const RunConfig& config) {
+    return to_json(config).at("residual_weight").at("steps");
+  };
+  json settings = {{"experiment", "exponential"}, {"variant", "full"}, {"iterations", 200}};
+  RunConfig short_one = config_from_json(settings);
+  EXPECT_EQ(steps(short_one), json({{150, 10.0}, {180, 25.0}}));
+  EXPECT_EQ(steps(with_iterations(short_one, 10000)), json({{7500, 10.0}, {9000, 25.0}}));
+  EXPECT_EQ(to_json(with_iterations(variant_config(Experiment::oscillator, "correlated"), 77)),
+            to_json(variant_config(Experiment::oscillator, "correlated", 77)));
+  settings["residual_weight"] = {{"steps", {{7, 2}}}};
+  EXPECT_EQ(steps(with_iterations(config_from_json(settings), 5000)), json({{7, 2.0}}));
 }
 
 // Whatever tells one variant from another is taken.
@@ -106,7 +150,7 @@ TEST(Config, ChangesFromAnyVariantToAnyOther) {
 TEST(Config, KeepsItsOwnSettingsUnderAnotherVariant) {
   json own = {{"experiment", "oscillator"},
               {"variant", "mine"},
-              {"members", 3},
+              {"members", 6},
               {"iterations", 17},
               {"residual_weight", 7.0},
               {"optimizer", {{"rate", 0.5}, {"beta1", 0.8}}},
@@ -148,6 +192,42 @@ struct BadConfig {
   const char* settings;
   const char* message;
 };
+
+// What would silently do nothing.
+TEST(Config, RefusesSettingsThatChangeNothing) {
+  struct Idle {
+    const char* settings;
+    const char* path;
+  };
+  for (const Idle& idle : {
+           Idle{R"({"collocation": {"kind": "adaptive"}})", "$.collocation.resample_every: "},
+           Idle{R"({"collocation": {"resample_every": 5}})", "$.collocation.resample_every: "},
+           Idle{R"({"collocation": {"candidates": 50}})", "$.collocation.candidates: "},
+           Idle{R"({"collocation": {"kind": "sobol", "power": 3}})", "$.collocation.power: "},
+           Idle{R"({"repulsion": {"points": [1]}})", "$.repulsion.points: "},
+           Idle{R"({"repulsion": {"seen": ["point_values"], "points": [26]}})",
+                "$.repulsion.points: "},
+           Idle{R"({"repulsion": {"seen": ["parameters", "parameters"]}})", "$.repulsion.seen: "},
+           Idle{R"({"variant": "correlated", "repulsion": {"bandwidth": "scott"}})",
+                "$.repulsion.bandwidth: "},
+           Idle{R"({"variant": "correlated", "repulsion": {"leave_one_out": true}})",
+                "$.repulsion.leave_one_out: "},
+           Idle{R"({"variant": "correlated", "repulsion": {"block": 5}})", "$.repulsion.block: "},
+           Idle{R"({"optimizer": {"momentum": 0.9}})", "$.optimizer.momentum: "},
+           Idle{R"({"optimizer": {"method": "sgd", "beta1": 0.5}})", "$.optimizer.beta1: "},
+           Idle{R"({"optimizer": {"method": "sgd", "beta2": 0.5}})", "$.optimizer.beta2: "},
+           Idle{R"({"optimizer": {"method": "sgd", "epsilon": 1}})", "$.optimizer.epsilon: "},
+       }) {
+    json settings = json::parse(idle.settings);
+    settings["experiment"] = "oscillator";
+    try {
+      config_from_json(settings);
+      ADD_FAILURE() << "was taken: " << settings;
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).rfind(idle.path, 0), 0u) << error.what();
+    }
+  }
+}
 
 class BadConfigTest : public testing::TestWithParam<BadConfig> {};
 
@@ -246,8 +326,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadConfig{R"({"experiment": "oscillator", "repulsion": {"weight": -1}})",
                   "$.repulsion.weight: -1 makes no sense. Give a number that is at least 0"},
         BadConfig{R"({"experiment": "oscillator", "repulsion": {"seen": ["point_values"]}})",
-                  "$: Ensemble: repulsion at points, of which 0 numbers are given. Give 1 for each "
-                  "point"},
+                  "$.repulsion.points: Ensemble: repulsion at points, of which 0 numbers are "
+                  "given. Give 1 for each point"},
         BadConfig{R"({"experiment": "oscillator", "network": {"hidden": [20, 0]}})",
                   "$.network.hidden[1]: 0 is too small. Give at least 1"},
         BadConfig{
@@ -266,8 +346,26 @@ INSTANTIATE_TEST_SUITE_P(
             "$.collocation: Collocation: 50 adaptive points of 20 candidates, power 2.000000. "
             "Give more candidates than points, and a positive power"},
         BadConfig{R"({"experiment": "oscillator", "members": 1})",
-                  "$: Ensemble: repulsion with 1 member, which has nobody to keep away from. Give "
-                  "more members or the variant none"},
+                  "$.members: Ensemble: repulsion with 1 member, which has nobody to keep away "
+                  "from. Give more members or the variant none"},
+        BadConfig{R"({"experiment": "oscillator", "variant": "correlated", "members": 5})",
+                  "$.members: Ensemble: 5 members, of each of which the correlated density sees 4 "
+                  "numbers. Give at least 6, or let it see less"},
+        BadConfig{R"({"experiment": "oscillator", "members": 4, "devices": 3})",
+                  "$.devices: Ensemble: 4 members on 3 devices. Give a number of devices that "
+                  "divides the number of members"},
+        BadConfig{R"({"experiment": "oscillator", "domain": {"low": [0], "high": [0]}})",
+                  "$.domain: input 0 ranges from 0 to 0. Give low below high"},
+        BadConfig{
+            R"({"experiment": "oscillator", "domain": {"low": [0]}})",
+            "$.domain: 1 numbers in low and 0 in high. Give one of each for each of 1 inputs"},
+        BadConfig{R"({"experiment": "oscillator", "domain": {"low": [-1], "high": [30]}})",
+                  "$.domain: exact_solution: time -1.000000 of point 0 is outside [0, 10000]. Give "
+                  "times after the start."},
+        BadConfig{
+            R"({"experiment": "oscillator", "prior_weight": {"value": 1, "steps": [[3, -1]]}})",
+            "$.prior_weight.steps[0][1]: -1 makes no sense. Give a number that is at least "
+            "0"},
         BadConfig{R"({"experiment": "oscillator", "data": {"x": [99], "y": [1]}})",
                   "$.data: problem oscillator: measurement 0 lies at 99.000000, outside the domain "
                   "from 0.000000 to 25.000000"},
@@ -372,9 +470,12 @@ TEST(Config, AFileThatIsNoJsonIsRefused) {
   std::string start = "run: " + file.string();
   EXPECT_EQ(message("{").rfind(start + " is no JSON: ", 0), 0u);
   EXPECT_EQ(message("").rfind(start + " is no JSON: ", 0), 0u);
-  EXPECT_EQ(message(R"({"experiment": "oscillator", "noise_sd": 1e999})")
-                .rfind(start + " is no JSON: ", 0),
-            0u);
+  EXPECT_EQ(message(R"({"experiment": "oscillator", "noise_sd": 1e999})"),
+            start + " is no JSON: $.noise_sd: number overflow parsing '1e999'");
+  EXPECT_EQ(message(R"({"network": {"hidden": [1, [2]]}, "data": {"x": [1, 2], "y": [{}, NaN]}})"),
+            start +
+                " is no JSON: $.data.y[1]: parse error at line 1, column 67: syntax error while "
+                "parsing value - invalid literal; last read: '\"y\": [{}, N'");
   EXPECT_EQ(message("[]"), start + ": $: [] is not an object {...}");
   fs::remove(file);
   EXPECT_EQ(refusal(), "run: cannot read " + file.string());

@@ -46,12 +46,14 @@ std::string message_of(const std::function<void()>& act) {
   return "nothing was thrown";
 }
 
-// A training stopped after its first chunk, kept in `folder`.
-void leave_unfinished(const RunConfig& config, const fs::path& folder) {
+// A training stopped after its first chunk, or at that iteration, kept in `folder`.
+void leave_unfinished(const RunConfig& config, const fs::path& folder, std::int64_t at = 0) {
   Ensemble ensemble(problem_of(config), config.ensemble);
   SavedTraining training = {ensemble.init(), {}};
   train(ensemble, training.state, training.log, config.training,
-        [](const EnsembleState&, const TrainingLog&) { return false; });
+        [&](const EnsembleState&, const TrainingLog& log) {
+          return log.records.back().iteration < at;
+        });
   save_training(kept_training({folder, false}, to_json(config)), training);
 }
 
@@ -94,18 +96,35 @@ TEST(ExperimentRun, ContinuedTrainingHasTheBitsOfAWholeOne) {
   EXPECT_EQ(continued.at("history").at("lambda"), whole.at("history").at("lambda"));
 }
 
-// Whatever becomes of its scores, a training that has ended is not lost.
-TEST(ExperimentRun, ATrainingThatCannotBeScoredIsKept) {
-  fs::path folder = fresh_folder("unscored");
+// It says whom and when, leaves a record of how it went, and nothing in the way of the next run.
+TEST(ExperimentRun, WhereAllMembersDivergeLeavesARecordAndTheNextBeginsAnew) {
+  fs::path folder = fresh_folder("all_lost");
   RunConfig config = small_run();
   config.ensemble.optimizer.rate = 1e30;
-  std::ostringstream first, second;
-  std::string message = "run: all members diverged. Lower the learning rate, or clip gradients";
-  EXPECT_EQ(message_of([&] { run(config, {folder, false}, first); }), message);
-  EXPECT_NE(first.str(), "");
-  EXPECT_TRUE(fs::exists(folder / "training.part"));
-  EXPECT_EQ(message_of([&] { run(config, {folder, true}, second); }), message);
-  EXPECT_EQ(second.str(), "") << "it was trained again";
+  std::string lost =
+      "all 4 members diverged: member 0 at iteration 1, member 1 at iteration 1, "
+      "member 2 at iteration 1, member 3 at iteration 1";
+  for (bool resume : {false, false, true}) {
+    std::ostringstream progress;
+    EXPECT_EQ(message_of([&] {
+                run(config, {folder, resume}, progress);
+              }),
+              "run: " + lost + ". Lower the learning rate, or clip gradients; " +
+                  (folder / "result.json").string() +
+                  " tells of each member. The next run begins anew");
+    EXPECT_NE(progress.str(), "");
+    EXPECT_FALSE(fs::exists(folder / "training.part"));
+    json result = json::parse(read_file(folder / "result.json"));
+    EXPECT_EQ(result.at("failed"), lost);
+    EXPECT_EQ(result.at("finished"), false);
+    EXPECT_EQ(result.at("members").at("divergences").size(), 4u);
+    EXPECT_EQ(result.at("history").at("iteration"), json({20}));
+    EXPECT_TRUE(result.at("metrics").at("rmse").is_null());
+    EXPECT_NE(report_html(result, "").find("The training came to nothing: all 4 members"),
+              std::string::npos);
+  }
+  std::ostringstream progress;
+  EXPECT_TRUE(run(small_run(), {folder, false}, progress).at("finished").get<bool>());
 }
 
 TEST(ExperimentRun, AStopStaysAStop) {
@@ -117,6 +136,10 @@ TEST(ExperimentRun, AStopStaysAStop) {
   for (bool resume : {false, true, true}) {
     std::string message = message_of([&] { run(config, {folder, resume}, progress); });
     EXPECT_EQ(message.rfind("train: the loss of member 0 was not finite at iteration 1. ", 0), 0u)
+        << message;
+    EXPECT_NE(message.find((folder / "training.part").string() +
+                           " keeps what was done: remove it to begin anew"),
+              std::string::npos)
         << message;
   }
   EXPECT_FALSE(fs::exists(folder / "result.json"));
@@ -152,19 +175,35 @@ TEST(ExperimentRun, AnInterruptAfterTheTrainingIsNotSwallowed) {
   EXPECT_FALSE(fs::exists(folder / "training.part"));
 }
 
-TEST(ExperimentRun, PolishesAtTheEnd) {
+TEST(ExperimentRun, PolishesAtTheEndAndCanBeInterruptedThere) {
+  fs::path folder = fresh_folder("polished");
   json settings = to_json(small_run());
-  settings["polish"] = {{"steps", 15}};
+  settings["repulsion"]["seen"] = json::array();
+  settings["polish"] = {{"steps", 45}};
+  settings["priors"] = {{"lambda", {{"kind", "none"}}}};
   settings["dtype"] = "f64";
+  RunConfig config = config_from_json(settings);
   std::ostringstream progress;
-  json result = run(config_from_json(settings), {}, progress);
-  EXPECT_TRUE(result.at("finished").get<bool>());
-  const json& history = result.at("history");
-  EXPECT_EQ(history.at("iteration"), json({20, 40, 60, 75}));
+  json whole = run(config, {}, progress);
+  EXPECT_TRUE(whole.at("finished").get<bool>());
+  const json& history = whole.at("history");
+  EXPECT_EQ(history.at("iteration"), json({20, 40, 60, 80, 100, 105}));
   auto loss = [&](std::size_t i) {
     return history.at("data")[i].get<double>() + history.at("residual")[i].get<double>();
   };
-  EXPECT_LT(loss(3), loss(2));
+  EXPECT_LT(loss(5), loss(2));
+  // Neither counts in the other's time, and compiling in neither's.
+  const json& timing = whole.at("timing");
+  EXPECT_NEAR(timing.at("ms_per_iteration").get<double>() * 60,
+              1e3 * timing.at("train_s").get<double>(), 1e-6);
+  EXPECT_NEAR(timing.at("ms_per_polish_step").get<double>() * 45,
+              1e3 * timing.at("polish_s").get<double>(), 1e-6);
+
+  leave_unfinished(config, folder, 80);
+  json continued = run(config, {folder, true}, progress);
+  EXPECT_EQ(continued.at("timing").at("resumed_at"), 80);
+  EXPECT_EQ(continued.at("lambda"), whole.at("lambda"));
+  EXPECT_EQ(continued.at("predictions"), whole.at("predictions"));
 }
 
 TEST(ExperimentRun, TellsWhatBecameOfItsMembers) {
@@ -176,7 +215,8 @@ TEST(ExperimentRun, TellsWhatBecameOfItsMembers) {
                     {{{"member", 2}, {"iteration", 5}},
                      {{"member", 1}, {"iteration", 7}},
                      {{"member", 2}, {"iteration", 60}}}},
-                   {"drift", {0.25, 0.5, 99, 0.125}}}}};
+                   {"drift", {0.125, 0.25, 99, 0.125}},
+                   {"loss_drift", -0.009}}}};
   auto told = [&] {
     std::ostringstream out;
     print_training(out, result);
@@ -186,14 +226,25 @@ TEST(ExperimentRun, TellsWhatBecameOfItsMembers) {
             "member 2 diverged at iteration 5 and was begun anew\n"
             "member 1 diverged at iteration 7 and was begun anew\n"
             "member 2 diverged at iteration 60 and was dropped: scores are without it\n"
-            "settled: over the last tenth of the training parameters moved by at most 0.5 standard "
-            "deviations of the ensemble");
+            "settled: from the tenth of the training before the last to the last, parameters moved "
+            "by at most 0.25 standard deviations of the ensemble, and the loss by -0.9 %");
   result["members"]["divergences"] = json::array();
-  result["members"]["drift"] = {0.25, 1.5, 99, 0.125};
+  result["members"]["drift"] = {0.25, 0.26, 99, 0.125};
   EXPECT_EQ(told(),
-            "not settled: over the last tenth of the training parameters moved by at most 1.5 "
-            "standard deviations of the ensemble, those of 1 of 3 members by more than 1. More "
-            "iterations may change the result");
+            "not settled: from the tenth of the training before the last to the last, parameters "
+            "moved by at most 0.26 standard deviations of the ensemble, those of 1 of 3 members by "
+            "more than 0.25, and the loss by -0.9 %. More iterations may change the result");
+  // Parameters that rest are not enough.
+  result["members"]["drift"] = {0, 0, 99, 0};
+  result["members"]["loss_drift"] = -0.02;
+  EXPECT_EQ(told().rfind("not settled: ", 0), 0u) << told();
+  result["members"].update({{"count", 1}, {"surviving", {0}}, {"drift", {0.02}}});
+  EXPECT_NE(
+      told().find("parameters moved by at most 2 %, those of 1 of 1 members by more than 1 %"),
+      std::string::npos)
+      << told();
+  result["members"].update({{"drift", nullptr}, {"loss_drift", nullptr}});
+  EXPECT_EQ(told().rfind("it is not known whether it has settled: too few records", 0), 0u);
 }
 
 // Where all members agree there is no density, and it is said how often.
@@ -399,12 +450,13 @@ TEST(ExperimentRun, AnInterruptedTrainingThatCannotBeKeptIsWarnedOf) {
   EXPECT_EQ(json::parse(read_file(folder / "result.json")).at("lambda"), result.at("lambda"));
 }
 
-TEST(ExperimentRun, WarnsWhenNobodyEverRepels) {
-  auto warning = [](std::int64_t start, std::vector<Seen> seen) {
+TEST(ExperimentRun, WarnsOfWhatIsNeverReached) {
+  auto warning = [](const std::function<void(RunConfig&)>& change) {
     RunConfig config = small_run();
-    config.training.iterations = 2;
-    config.ensemble.repulsion.start = start;
-    config.ensemble.repulsion.seen = std::move(seen);
+    config.training.iterations = 3;
+    config.ensemble.residual_weight = 1;
+    config.priors["lambda"] = {};  // no exact posterior, which takes most of the time
+    change(config);
     std::ostringstream progress;
     std::string said;
     set_log_sink([&](LogLevel, std::string_view text) { said += text; });
@@ -412,12 +464,33 @@ TEST(ExperimentRun, WarnsWhenNobodyEverRepels) {
     set_log_sink({});
     return said;
   };
-  EXPECT_EQ(warning(2, {Seen::parameters}),
-            "members never repel each other: repulsion begins at iteration 2, and the training "
-            "ends at 2. Give more --iterations, or a smaller \"repulsion\": {\"start\": ...} in a "
+  auto starts = [](std::int64_t start, std::vector<Seen> seen) {
+    return [=](RunConfig& c) {
+      c.ensemble.repulsion.start = start;
+      c.ensemble.repulsion.seen = seen;
+    };
+  };
+  EXPECT_EQ(warning(starts(3, {Seen::parameters})),
+            "members never repel each other: repulsion begins at iteration 3, and the training "
+            "ends at 3. Give more --iterations, or a smaller \"repulsion\": {\"start\": ...} in a "
             "file");
-  EXPECT_EQ(warning(1, {Seen::parameters}), "");
-  EXPECT_EQ(warning(2, {}), "");
+  EXPECT_EQ(warning(starts(2, {Seen::parameters})), "");
+  EXPECT_EQ(warning(starts(3, {})), "");
+
+  EXPECT_EQ(warning([](RunConfig& c) {
+              c.ensemble.residual_weight = Schedule::stepwise(1, {{1, 2}, {2, 3}});
+            }),
+            "residual_weight has a step after iteration 2, and the training ends at 3. Give more "
+            "--iterations, or another schedule in a file");
+  EXPECT_EQ(warning([](RunConfig& c) { c.ensemble.data_weight = Schedule::from(2, 1); }), "");
+  EXPECT_EQ(warning([](RunConfig& c) { c.ensemble.optimizer.rate = Schedule::cosine(1, 0, 0, 4); }),
+            "optimizer.rate is on its way until iteration 4, and the training ends at 3. Give more "
+            "--iterations, or another schedule in a file");
+  EXPECT_EQ(warning([](RunConfig& c) { c.ensemble.optimizer.rate = Schedule::cosine(1, 0, 0, 3); }),
+            "");
+  EXPECT_EQ(warning([](RunConfig& c) { c.training.polish = 1; }),
+            "the polish is in f32, whose rounding ends it before a minimum. Give \"dtype\": "
+            "\"f64\"");
 }
 
 TEST(Files, OldContentsSurviveAFailure) {

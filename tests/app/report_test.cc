@@ -112,7 +112,7 @@ json result_of(const std::string& experiment) {
        {{"count", members},
         {"surviving", {0, 1, 2, 3, 4}},
         {"divergences", json::array()},
-        {"drift", {0.1, 0.2, 0.3, 0.2, 0.1}}}},
+        {"drift", {0.1, 0.2, 0.25, 0.2, 0.1}}}},
       {"timing",
        {{"lower_s", 0.4}, {"compile_s", 3.9}, {"ms_per_iteration", 1.37}, {"train_s", 20.6}}},
   };
@@ -254,14 +254,17 @@ TEST(Report, SaysWhatWentWrong) {
       {"count", members},
       {"surviving", {0, 1, 2, 3}},
       {"divergences", {{{"member", 4}, {"iteration", 12000}}, {{"member", 2}, {"iteration", 500}}}},
-      {"drift", {0.1, 1.5, 0.3, 0.2, nullptr}}};
+      {"drift", {0.1, 1.5, 0.3, 0.26, nullptr}},
+      {"loss_drift", -0.02}};
   result["finished"] = false;
   std::string page = report_html(result, "script");
   for (const char* note :
        {"Member 4 diverged at iteration 12\u202f000. Predictions, densities and metrics are "
         "without it.",
         "Member 2 diverged at iteration 500 and was begun anew.",
-        "of 1 of 4 members moved by more than one standard deviation of the ensemble: 1 (1.5).",
+        "of 3 of 4 members moved by more than 0.25 of what the ensemble is wide: 1 (1.5), 2 (0.3), "
+        "3 (0.3).",
+        "the loss changed by −2.0 %.",
         "moved by at most 1.5 standard deviations of the ensemble (median 0.3)",
         "The training was interrupted"}) {
     EXPECT_THAT(page, HasSubstr(note));

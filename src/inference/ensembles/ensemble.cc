@@ -14,6 +14,7 @@
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/transcendental.h>
 #include <sturnus/runtime/error.h>
+#include <sturnus/runtime/setting_error.h>
 
 #include <algorithm>
 #include <chrono>
@@ -39,6 +40,18 @@ Array column(const Array& x, std::int64_t i) {
   return reshape(slice(x, {0, i}, {x.shape()[0], i + 1}), {x.shape()[0]});
 }
 
+class Stopwatch {
+ public:
+  /// Seconds since the last lap.
+  double lap() {
+    auto before = std::exchange(last_, std::chrono::steady_clock::now());
+    return std::chrono::duration<double>(last_ - before).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 }  // namespace
 
 Network network_for(const Problem& problem, Network network) {
@@ -57,40 +70,114 @@ Network network_for(const Problem& problem, Network network) {
   return network;
 }
 
+namespace {
+
+// How many numbers the density sees of a member.
+std::int64_t dimensions_of(Seen seen, const EnsembleOptions& options, const Problem& problem) {
+  auto points = static_cast<std::int64_t>(problem.data.points);
+  auto inputs = problem.inputs(), outputs = problem.outputs();
+  switch (seen) {
+    case Seen::data_values:
+      return points * outputs;
+    case Seen::collocation_values:
+      return options.collocation.points * outputs;
+    case Seen::point_values:
+      return static_cast<std::int64_t>(options.repulsion.points.size()) / inputs * outputs;
+    case Seen::data_gradients:
+      return points * outputs * inputs;
+    case Seen::parameters:
+      return static_cast<std::int64_t>(problem.parameters.size());
+    case Seen::weights:
+      return network_for(problem, options.network).size();
+  }
+  throw Error("Ensemble: repulsion of something unknown");
+}
+
+[[noreturn]] void refuse(const char* setting, const std::string& what) {
+  throw SettingError(setting, "Ensemble: " + what);
+}
+
+void check_weight(const Schedule& weight, const char* setting) {
+  weight.check(setting);
+  if (weight.least() >= 0) return;
+  refuse(setting, "a weight of " + std::to_string(weight.least()) + ". Give at least 0");
+}
+
+void check_points(const std::vector<double>& points, const Problem& problem, bool seen) {
+  constexpr const char* setting = "repulsion.points";
+  auto inputs = static_cast<std::size_t>(problem.inputs());
+  if (!seen && points.empty()) return;
+  if (!seen) refuse(setting, "points for the repulsion, which does not see point_values");
+  if (points.empty() || points.size() % inputs != 0) {
+    refuse(setting, "repulsion at points, of which " + std::to_string(points.size()) +
+                        " numbers are given. Give " + std::to_string(inputs) + " for each point");
+  }
+  for (std::size_t i = 0; i < points.size(); i++) {
+    double low = problem.low[i % inputs], high = problem.high[i % inputs];
+    if (points[i] >= low && points[i] <= high) continue;
+    refuse(setting, "repulsion at " + std::to_string(points[i]) + ", outside the domain from " +
+                        std::to_string(low) + " to " + std::to_string(high));
+  }
+}
+
+void check_repulsion(const EnsembleOptions& options, const Problem& problem) {
+  const Repulsion& repulsion = options.repulsion;
+  const std::vector<Seen>& seen = repulsion.seen;
+  check_weight(repulsion.weight, "repulsion.weight");
+  for (auto i = seen.begin(); i != seen.end(); ++i) {
+    if (std::find(seen.begin(), i, *i) == i) continue;
+    refuse("repulsion.seen", "the repulsion sees one thing twice. Name each once");
+  }
+  check_points(repulsion.points, problem,
+               std::find(seen.begin(), seen.end(), Seen::point_values) != seen.end());
+  if (seen.empty()) return;
+  std::int64_t members = options.members;
+  if (members == 1) {
+    refuse("members",
+           "repulsion with 1 member, which has nobody to keep away from. Give more members or the "
+           "variant none");
+  }
+  if (repulsion.factorization != Factorization::correlated) return;
+  const char* own_width = "the correlated density has a width of its own. Leave this out";
+  if (repulsion.density.bandwidth != Bandwidth::median) refuse("repulsion.bandwidth", own_width);
+  if (repulsion.density.leave_one_out) {
+    refuse("repulsion.leave_one_out",
+           "the correlated density leaves nobody out of it. Take another, or leave this out");
+  }
+  if (repulsion.density.block != 0) {
+    refuse("repulsion.block",
+           "the correlated density takes all members at once. Take another, or leave this out");
+  }
+  std::int64_t dimensions = 0;
+  for (Seen what : seen) dimensions += dimensions_of(what, options, problem);
+  if (members < dimensions + 2) {
+    refuse("members", std::to_string(members) +
+                          " members, of each of which the correlated density "
+                          "sees " +
+                          std::to_string(dimensions) + " numbers. Give at least " +
+                          std::to_string(dimensions + 2) + ", or let it see less");
+  }
+}
+
+}  // namespace
+
 void EnsembleOptions::check(const Problem& problem) const {
-  if (members < 1) {
-    throw Error("Ensemble: " + std::to_string(members) + " members. Give at least 1");
-  }
-  if (members == 1 && !repulsion.seen.empty()) {
-    throw Error(
-        "Ensemble: repulsion with 1 member, which has nobody to keep away from. Give more members "
-        "or the variant none");
-  }
+  if (members < 1) refuse("members", std::to_string(members) + " members. Give at least 1");
   if (dtype != DType::f32 && dtype != DType::f64) {
-    throw Error("Ensemble: element type " + std::string(name_of(dtype)) + ". Use f32 or f64");
+    refuse("dtype", "element type " + std::string(name_of(dtype)) + ". Use f32 or f64");
   }
   if (devices < 1 || members % devices != 0) {
-    throw Error("Ensemble: " + std::to_string(members) + " members on " + std::to_string(devices) +
-                " devices. Give a number of devices that divides the number of members");
+    refuse("devices", std::to_string(members) + " members on " + std::to_string(devices) +
+                          " devices. Give a number of devices that divides the number of members");
   }
   network_for(problem, network).check();
   collocation.check(problem.inputs());
   optimizer.check();
   lbfgs.check();
-  residual_weight.check("Ensemble, residual_weight");
-  if (residual_weight.least() < 0 || !(repulsion.weight >= 0)) {
-    throw Error("Ensemble: weights of " + std::to_string(residual_weight.least()) +
-                " for the residual and " + std::to_string(repulsion.weight) +
-                " for the repulsion. Neither may be negative");
-  }
-  const std::vector<double>& points = repulsion.points;
-  const std::vector<Seen>& seen = repulsion.seen;
-  bool wants_points = std::find(seen.begin(), seen.end(), Seen::point_values) != seen.end();
-  auto inputs = static_cast<std::size_t>(problem.inputs());
-  if (wants_points && (points.empty() || points.size() % inputs != 0)) {
-    throw Error("Ensemble: repulsion at points, of which " + std::to_string(points.size()) +
-                " numbers are given. Give " + std::to_string(inputs) + " for each point");
-  }
+  check_weight(data_weight, "data_weight");
+  check_weight(residual_weight, "residual_weight");
+  check_weight(prior_weight, "prior_weight");
+  check_repulsion(*this, problem);
 }
 
 Array LossTerms::data() const { return column(all, 0); }
@@ -228,14 +315,15 @@ struct Ensemble::Implementation {
     throw Error("Ensemble: repulsion of something unknown");
   }
 
-  Array prior_term(const Member& members) const {
+  Array prior_term(const Member& members, const Array& iteration) const {
     Array total;
     for (std::size_t i = 0; i < problem.parameters.size(); i++) {
       Array lambda = column(members.lambda, static_cast<std::int64_t>(i));
       Array penalty = problem.parameters[i].prior.penalty(lambda);
       if (!penalty.empty()) total = total.empty() ? penalty : total + penalty;
     }
-    return total.empty() ? nothing() : rho() * total;
+    return total.empty() ? nothing()
+                         : options.prior_weight.at(iteration, options.dtype) * (rho() * total);
   }
   Array nothing() const { return zeros({options.members}, options.dtype); }
 
@@ -249,23 +337,24 @@ struct Ensemble::Implementation {
                        const Array& iteration, const Arrays& others) const {
     const Repulsion& repulsion = options.repulsion;
     if (repulsion.seen.empty()) return nothing();
-    double weight = repulsion.weight * rho();
+    double factor = rho();
     if (repulsion.factorization == Factorization::full) {
-      weight /= std::sqrt(static_cast<double>(measured()));
+      factor /= std::sqrt(static_cast<double>(measured()));
     }
-    Array density = log_density(repulsion, seen_of(members, points, f), others);
-    if (repulsion.start <= 0) return weight * density;
-    return where(iteration >= repulsion.start, Array(weight, options.dtype), 0.0) * density;
+    Array weight = factor * repulsion.weight.at(iteration, options.dtype);
+    if (repulsion.start > 0) weight = where(iteration >= repulsion.start, weight, 0.0);
+    return weight * log_density(repulsion, seen_of(members, points, f), others);
   }
 
   /// The terms of the loss, in the order of LossTerms.
   Arrays terms(const Member& members, const Array& points, const Outputs& outputs,
                const Array& iteration, const Arrays& others = {}) const {
     Array f = rows(outputs.f), r = rows(outputs.r);
-    Array data = sum(square(f - measured_values), 1) / static_cast<double>(measured());
+    Array data = options.data_weight.at(iteration, options.dtype) *
+                 (sum(square(f - measured_values), 1) / static_cast<double>(measured()));
     Array residual = options.residual_weight.at(iteration, options.dtype) * sum(square(r), 1) /
                      static_cast<double>(options.collocation.points);
-    return {data, residual, prior_term(members),
+    return {data, residual, prior_term(members, iteration),
             repulsion_term(members, points, f, iteration, others)};
   }
   Arrays terms(const Member& members, const Array& points, const Array& iteration,
@@ -414,18 +503,15 @@ struct Ensemble::Implementation {
 
   EnsembleState polish(const EnsembleState& state, const Array& steps) const {
     const Lbfgs& lbfgs = options.lbfgs;
-    auto objective_among = [&](const Arrays& others) {
-      return [&, others](const Array& x) {
-        return total(terms(unpack(x), state.points, state.iteration, others));
-      };
-    };
     auto others_at = [&](const Array& x) {
       Arrays seen = seen_of(unpack(x), state.points);
       for (Array& a : seen) a = stop_gradient(a);
       return seen;
     };
-    auto body = [&](const Array&, const Lbfgs::State& s) {
-      auto objective = objective_among(others_at(s.x));
+    auto body = [&](const Array& i, const Lbfgs::State& s) {
+      auto objective = [&, others = others_at(s.x)](const Array& x) {
+        return total(terms(unpack(x), state.points, state.iteration + i, others));
+      };
       // The density has moved since the last step, and with it value and gradient.
       Lbfgs::State here = s;
       Lbfgs::State anew = lbfgs.init(objective, s.x);
@@ -433,14 +519,25 @@ struct Ensemble::Implementation {
       here.gradient = anew.gradient;
       return lbfgs.step(objective, here);
     };
-    const Array& start = state.parameters;
-    Lbfgs::State end =
-        fori_loop(Array(0), steps, body, lbfgs.init(objective_among(others_at(start)), start));
+    const Array& x = state.parameters;
+    // Value and gradient are those of no step yet: each begins with its own.
+    Lbfgs::State start = {
+        x, nothing(), zeros_like(x), state.lbfgs[0], state.lbfgs[1], state.lbfgs[2]};
+    Lbfgs::State end = fori_loop(Array(0), steps, body, start);
     EnsembleState next = state;
     next.parameters = end.x;
-    next.loss = loss(terms(unpack(end.x), state.points, state.iteration));
+    next.lbfgs = {end.steps, end.changes, end.curvature};
     next.iteration = state.iteration + steps;
+    next.loss = loss(terms(unpack(end.x), state.points, next.iteration));
     return next;
+  }
+
+  /// Nothing remembered: as it is before the first step of polish.
+  Arrays no_memory(const Array& parameters) const {
+    Shape pairs = parameters.shape();
+    pairs.insert(pairs.begin(), options.lbfgs.history);
+    Array none = zeros(pairs, options.dtype);
+    return {none, none, zeros({pairs[0], pairs[1]}, options.dtype)};
   }
 
   EnsembleState restart(const EnsembleState& state, const Array& which) const {
@@ -454,6 +551,7 @@ struct Ensemble::Implementation {
       for (Array& a : *memory) a = choose(zeros_like(a), a);
     }
     next.optimizer.steps = where(which, 0, state.optimizer.steps);
+    next.lbfgs = {};
     next.diverged_at = where(which, -1, state.diverged_at);
     return next;
   }
@@ -500,9 +598,6 @@ struct Ensemble::Implementation {
   }
   std::function<EnsembleState()> init_program =
       jit([this] { return init(); }, {.device = options.device});
-  std::function<EnsembleState(const EnsembleState&, const Array&)> polish_program =
-      jit([this](const EnsembleState& s, const Array& n) { return polish(s, n); },
-          {.device = options.device});
   std::function<EnsembleState(const EnsembleState&, const Array&)> restart_program =
       jit([this](const EnsembleState& s, const Array& which) { return restart(s, which); });
   std::function<Array(const Array&, const Array&)> predict_program = jit(
@@ -513,9 +608,13 @@ struct Ensemble::Implementation {
   std::function<Array(const Member&)> pack_program = jit(pack);
   std::function<Member(const Array&)> unpack_program =
       jit([this](const Array& parameters) { return unpack(parameters); });
-  mutable std::once_flag traced;
-  mutable std::function<EnsembleState(const EnsembleState&, const Array&)> program;
-  mutable CompileTime compile_time;
+  /// A program that is compiled when it is first asked for.
+  struct Late {
+    std::once_flag made;
+    std::function<EnsembleState(const EnsembleState&, const Array&)> run;
+    CompileTime time;
+  };
+  mutable Late training, polishing;
 };
 
 Ensemble::Ensemble(Problem problem, EnsembleOptions options) {
@@ -536,11 +635,18 @@ EnsembleState Ensemble::advance(EnsembleState state, std::int64_t iterations) co
                 " iterations. Give a number that is not negative");
   }
   compile();
-  return implementation_->program(state, Array(iterations));
+  state.lbfgs = {};  // of a place that is left
+  return implementation_->training.run(state, Array(iterations));
 }
 
-EnsembleState Ensemble::polish(const EnsembleState& state, std::int64_t steps) const {
-  return implementation_->polish_program(state, Array(steps));
+EnsembleState Ensemble::polish(EnsembleState state, std::int64_t steps) const {
+  if (steps < 0) {
+    throw Error("Ensemble::polish: " + std::to_string(steps) +
+                " steps. Give a number that is not negative");
+  }
+  compile_polish();
+  if (state.lbfgs.empty()) state.lbfgs = implementation_->no_memory(state.parameters);
+  return implementation_->polishing.run(state, Array(steps));
 }
 
 EnsembleState Ensemble::restart(const EnsembleState& state, const Array& which) const {
@@ -559,6 +665,7 @@ Array Ensemble::lambda(const EnsembleState& state) const {
 
 EnsembleState Ensemble::with_members(EnsembleState state, const Member& members) const {
   state.parameters = implementation_->pack_program(members);
+  state.lbfgs = {};
   return state;
 }
 
@@ -577,31 +684,49 @@ Lowered Ensemble::lower(std::string_view platform) const {
 
 Ensemble::CompileTime Ensemble::compile() const {
   const Implementation& self = *implementation_;
-  std::call_once(self.traced, [&] {
+  std::call_once(self.training.made, [&] {
     // Not the executable's own time: an equal program may have been compiled before.
-    auto start = std::chrono::steady_clock::now();
+    Stopwatch watch;
     EnsembleState like = eval_shape([&] { return self.init(); });
     std::string platform = self.devices().front().owner().platform_name();
     Lowered lowered = self.training_program(platform).lower(like, Array(1));
-    auto between = std::chrono::steady_clock::now();
+    self.training.time.lower = watch.lap();
     if (self.options.devices == 1) {
-      self.program = Compiled<EnsembleState, std::tuple<EnsembleState, Array>>(
+      self.training.run = Compiled<EnsembleState, std::tuple<EnsembleState, Array>>(
           lowered.compile(self.options.device), like);
     } else {
       Cut cut = {self.by_member(like), self.by_member(like)};
       cut.arguments.push_back(false);  // the number of iterations
-      self.program = [like, program = ShardedProgram(lowered, self.devices(), cut)](
-                         const EnsembleState& state, const Array& iterations) {
+      self.training.run = [like, program = ShardedProgram(lowered, self.devices(), cut)](
+                              const EnsembleState& state, const Array& iterations) {
         Arrays arguments = tree_leaves(state);
         arguments.push_back(iterations);
         return internal::with_leaves(like, program.run(arguments));
       };
     }
-    std::chrono::duration<double> to_lower = between - start;
-    std::chrono::duration<double> to_compile = std::chrono::steady_clock::now() - between;
-    self.compile_time = {to_lower.count(), to_compile.count()};
+    self.training.time.compile = watch.lap();
   });
-  return self.compile_time;
+  return self.training.time;
+}
+
+Ensemble::CompileTime Ensemble::compile_polish() const {
+  const Implementation& self = *implementation_;
+  std::call_once(self.polishing.made, [&] {
+    Stopwatch watch;
+    EnsembleState like = eval_shape([&] {
+      EnsembleState state = self.init();
+      state.lbfgs = self.no_memory(state.parameters);
+      return state;
+    });
+    auto program = jit([&](const EnsembleState& s, const Array& n) { return self.polish(s, n); },
+                       {.device = self.options.device});
+    Lowered lowered = program.lower(like, Array(1));
+    self.polishing.time.lower = watch.lap();
+    self.polishing.run = Compiled<EnsembleState, std::tuple<EnsembleState, Array>>(
+        lowered.compile(self.options.device), like);
+    self.polishing.time.compile = watch.lap();
+  });
+  return self.polishing.time;
 }
 
 }  // namespace sturnus

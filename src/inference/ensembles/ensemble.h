@@ -34,7 +34,8 @@ struct EnsembleOptions {
   Network network = {};  ///< Completed by network_for.
   Collocation collocation = {};
   Optimizer optimizer = {};
-  Schedule residual_weight = 1;
+  /// Of the terms of the loss; that of the repulsion is Repulsion::weight.
+  Schedule data_weight = 1, residual_weight = 1, prior_weight = 1;
   Repulsion repulsion = {};
   Lbfgs lbfgs = {};  ///< For `polish` alone.
   std::uint64_t seed = 0;
@@ -58,10 +59,11 @@ struct Member {
 
 /// The loss of each member by its terms. With N_d measured values, N_c points and
 /// rho = 2 sigma^2 / N_d:
-///   data       sum (f - y)^2 / N_d
+///   data       weight sum (f - y)^2 / N_d
 ///   residual   weight sum r^2 / N_c
-///   prior      rho (-log prior)
-///   repulsion  rho log density, over sqrt(N_d) if it factorises fully
+///   prior      weight rho (-log prior)
+///   repulsion  weight rho log density, over sqrt(N_d) if it factorises fully
+/// and a weight for each, by iteration.
 struct LossTerms {
   Array all;  // [members, 4], in this order
 
@@ -81,6 +83,7 @@ struct EnsembleState {
   Array points;       // where the equation is imposed now
   LossTerms loss;     // of the last iteration, before its step
   Array diverged_at;  // i32[members]: the first iteration whose loss was not finite, or -1
+  Arrays lbfgs;       // what polish remembers of its steps; nothing before and outside it
 };
 
 class Ensemble {
@@ -100,8 +103,9 @@ class Ensemble {
   EnsembleState advance(EnsembleState state, std::int64_t iterations) const;
   /// So many steps of L-BFGS for every member, from the state's points on; in each the density of
   /// the others stands still. For the end of a training, in f64: a noisy optimiser's last iterate
-  /// becomes a minimum. Members that are not finite stay so.
-  EnsembleState polish(const EnsembleState& state, std::int64_t steps) const;
+  /// becomes a minimum. Members that are not finite stay so. By parts it gives the same bits as at
+  /// once. Throws Error for a negative number.
+  EnsembleState polish(EnsembleState state, std::int64_t steps) const;
   /// The state with those members begun anew for which `which` (bool[members]) holds.
   EnsembleState restart(const EnsembleState& state, const Array& which) const;
 
@@ -126,6 +130,8 @@ class Ensemble {
     double lower = 0, compile = 0;
   };
   CompileTime compile() const;
+  /// The same for the program of `polish`.
+  CompileTime compile_polish() const;
 
  private:
   struct Implementation;

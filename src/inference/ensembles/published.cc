@@ -8,6 +8,7 @@
 #include <sturnus/ops/subscript.h>
 #include <sturnus/runtime/error.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace sturnus {
@@ -40,6 +41,18 @@ Equation equation_of(Experiment experiment) {
       return lotka_volterra_equation();
   }
   throw Error("published: no such experiment");
+}
+
+// Steps after so many thousandths of all iterations; of several after one iteration the last.
+Schedule stepwise_in(std::int64_t iterations, double value,
+                     const std::vector<Schedule::Step>& thousandths) {
+  std::vector<Schedule::Step> steps;
+  for (const auto& [part, next] : thousandths) {
+    std::int64_t after = iterations * part / 1000;
+    if (!steps.empty() && steps.back().after == after) steps.pop_back();
+    steps.push_back({after, next});
+  }
+  return Schedule::stepwise(value, steps);
 }
 
 }  // namespace
@@ -90,26 +103,27 @@ Problem problem_of(const ExperimentData& data) {
   return problem;
 }
 
-Training published_training(Experiment experiment, std::string_view variant) {
+Training published_training(Experiment experiment, std::string_view variant,
+                            std::optional<std::int64_t> iterations) {
   Training training;
   EnsembleOptions& options = training.options;
   options.repulsion = published_repulsion(variant);
   switch (experiment) {
     case Experiment::exponential:
-      training.iterations = 10000;
+      training.iterations = iterations.value_or(10000);
       options.members = 50;
       options.network.hidden = {20, 20};
       options.collocation.points = 50;
-      options.residual_weight = Schedule::stepwise(5, {{7500, 10}, {9000, 25}});
+      options.residual_weight = stepwise_in(training.iterations, 5, {{750, 10}, {900, 25}});
       break;
     case Experiment::oscillator:
-      training.iterations = 15000;
+      training.iterations = iterations.value_or(15000);
       options.network.hidden = {20, 20, 20};
       options.residual_weight = Schedule::stepwise(1, {{5000, 5}, {7500, 10}});
       options.repulsion.start = 3000;
       break;
     case Experiment::advection:
-      training.iterations = 5000;
+      training.iterations = iterations.value_or(5000);
       options.network.hidden = {100, 100, 100, 100};
       options.collocation = {
           .kind = Collocation::Kind::sobol, .points = 256, .resample_every = 1, .per_member = true};
@@ -118,7 +132,7 @@ Training published_training(Experiment experiment, std::string_view variant) {
       options.residual_weight = 0.1;
       break;
     case Experiment::lotka_volterra:
-      training.iterations = 15000;
+      training.iterations = iterations.value_or(15000);
       options.network.hidden = {20, 20, 20};
       options.residual_weight = Schedule::stepwise(0.5, {{5000, 1}, {7500, 2}});
       options.repulsion.start = 3000;
@@ -127,14 +141,14 @@ Training published_training(Experiment experiment, std::string_view variant) {
   return training;
 }
 
-Training correlated_training(Experiment experiment) {
+Training correlated_training(Experiment experiment, std::optional<std::int64_t> iterations) {
   if (experiment == Experiment::advection) {
     throw Error(
         "correlated_training: advection has no settings of this name, since its solutions have no "
         "finite number of constants. Take one of the published variants");
   }
   Training training = published_training(experiment, "none");
-  training.iterations *= 2;
+  training.iterations = iterations.value_or(2 * training.iterations);
   std::int64_t end = training.iterations;
   EnsembleOptions& options = training.options;
   Repulsion& repulsion = options.repulsion;
@@ -144,8 +158,11 @@ Training correlated_training(Experiment experiment) {
   repulsion.points = {0};
   if (experiment == Experiment::oscillator) repulsion.points.push_back(0.25);
   double weight = options.residual_weight.value;
-  options.residual_weight = Schedule::exponential(weight, 100 * weight, end / 6, 2 * end / 3);
-  options.optimizer.rate = Schedule::cosine(options.optimizer.rate.value, 1e-5, 3 * end / 5, end);
+  // At least one iteration long.
+  std::int64_t grown = std::max(end / 6 + 1, 2 * end / 3), fallen = std::max(3 * end / 5 + 1, end);
+  options.residual_weight = Schedule::exponential(weight, 100 * weight, end / 6, grown);
+  options.optimizer.rate =
+      Schedule::cosine(options.optimizer.rate.value, 1e-5, 3 * end / 5, fallen);
   return training;
 }
 
@@ -155,9 +172,10 @@ std::vector<std::string> variants_of(Experiment experiment) {
   return names;
 }
 
-Training training_of(Experiment experiment, std::string_view variant) {
-  return variant == own_variant ? correlated_training(experiment)
-                                : published_training(experiment, variant);
+Training training_of(Experiment experiment, std::string_view variant,
+                     std::optional<std::int64_t> iterations) {
+  return variant == own_variant ? correlated_training(experiment, iterations)
+                                : published_training(experiment, variant, iterations);
 }
 
 }  // namespace sturnus

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sturnus/inference/ensembles/kernel_density.h>
+#include <sturnus/inference/optimizers/schedule.h>
 
 #include <cstdint>
 #include <optional>
@@ -42,8 +43,8 @@ struct Repulsion {
   Factorization factorization = Factorization::blocks;
   KernelDensity density = {};
   /// Beside 2 sigma^2 / N_d.
-  double weight = 1;
-  /// No repulsion before this iteration.
+  Schedule weight = 1;
+  /// No repulsion before this iteration, whatever its weight.
   std::int64_t start = 0;
   /// For point_values: points x inputs, row by row.
   std::vector<double> points = {};

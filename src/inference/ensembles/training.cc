@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace sturnus {
 namespace {
@@ -58,6 +59,15 @@ void stop_if_lost(const EnsembleState& state) {
               "or restarted");
 }
 
+// Chunks end at multiples of their length, wherever a training was interrupted.
+std::int64_t next_look(std::int64_t done, const TrainingOptions& options) {
+  bool polishes = done >= options.iterations;
+  std::int64_t begin = polishes ? options.iterations : 0;
+  std::int64_t length = polishes ? options.polish : options.iterations;
+  std::int64_t chunk = options.chunk > 0 ? options.chunk : std::max<std::int64_t>(1, length / 100);
+  return begin + std::min(length, ((done - begin) / chunk + 1) * chunk);
+}
+
 }  // namespace
 
 void train(const Ensemble& ensemble, EnsembleState& state, TrainingLog& log,
@@ -66,19 +76,19 @@ void train(const Ensemble& ensemble, EnsembleState& state, TrainingLog& log,
   bool stops = options.on_divergence == OnDivergence::stop;
   // One that was stopped before stays so.
   if (stops) stop_if_lost(state);
-  std::int64_t chunk =
-      options.chunk > 0 ? options.chunk : std::max<std::int64_t>(1, options.iterations / 100);
   std::int64_t end = options.iterations + options.polish;
   std::int64_t done = state.iteration.item<std::int32_t>();
+  // Beforehand, so that neither counts as time of the training.
   ensemble.compile();
+  if (options.polish > 0) ensemble.compile_polish();
   while (done < end) {
     bool polishes = done >= options.iterations;
-    // Chunks end at multiples of their length, wherever a training was interrupted.
-    std::int64_t next = polishes ? end : std::min(options.iterations, (done / chunk + 1) * chunk);
+    std::int64_t next = next_look(done, options);
     auto start = std::chrono::steady_clock::now();
     state = polishes ? ensemble.polish(state, next - done) : ensemble.advance(state, next - done);
     state.parameters.await();
-    log.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    (polishes ? log.polish_seconds : log.seconds) +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     done = next;
     log.records.push_back(record_of(ensemble, state));
     if (done >= options.iterations) note_lost(ensemble, state);
@@ -92,6 +102,7 @@ void train(const Ensemble& ensemble, EnsembleState& state, TrainingLog& log,
       note_lost(ensemble, state);
       return;
     }
+    if (!restarts && surviving_members(state).empty()) return;
   }
 }
 
@@ -112,23 +123,40 @@ std::vector<std::int64_t> surviving_members(const EnsembleState& state) {
   return result;
 }
 
-std::vector<double> parameter_drift(const TrainingLog& log, std::int64_t members) {
+std::optional<Drift> drift_of(const TrainingLog& log, std::int64_t members) {
+  if (log.records.empty()) return std::nullopt;
+  const std::vector<TrainingRecord>& all = log.records;
+  std::int64_t end = all.back().iteration;
+  // Records after the iteration `from`, up to `to`.
+  auto between = [&](std::int64_t from, std::int64_t to) {
+    auto until = [](std::int64_t i, const TrainingRecord& r) { return i < r.iteration; };
+    return std::span(std::upper_bound(all.begin(), all.end(), from, until),
+                     std::upper_bound(all.begin(), all.end(), to, until));
+  };
+  std::int64_t tenth = end / 10;
+  auto before = between(end - 2 * tenth, end - tenth), last = between(end - tenth, end);
+  if (std::min(before.size(), last.size()) < 10) return std::nullopt;
+
+  auto mean_of = [](auto records, const auto& number) {
+    double total = 0;
+    for (const TrainingRecord& r : records) total += number(r);
+    return total / static_cast<double>(records.size());
+  };
   auto count = static_cast<std::size_t>(members);
-  std::vector<double> drift(count, 0);
-  if (log.records.empty() || members < 1) return drift;
-  const std::vector<double>& last = log.records.back().lambda;
-  std::size_t parameters = last.size() / count;
-  std::size_t from = log.records.size() - std::max<std::size_t>(1, log.records.size() / 10);
+  std::size_t parameters = all.back().lambda.size() / count;
+  Drift drift = {std::vector<double>(count, 0)};
   for (std::size_t p = 0; p < parameters; p++) {
-    double sd = lambda_moments(log.records.back(), p, parameters).sd;
+    double sd = lambda_moments(all.back(), p, parameters).sd;
     for (std::size_t i = 0; i < count; i++) {
-      for (std::size_t r = from; r < log.records.size(); r++) {
-        double change =
-            std::abs(last[i * parameters + p] - log.records[r].lambda[i * parameters + p]);
-        drift[i] = std::max(drift[i], sd > 0 ? change / sd : change);
-      }
+      auto own = [&](const TrainingRecord& r) { return r.lambda[i * parameters + p]; };
+      double now = mean_of(last, own);
+      double change = std::abs(now - mean_of(before, own)) / (sd > 0 ? sd : std::abs(now));
+      // Not std::max, which takes NaN for the smaller one.
+      if (!(change <= drift.parameters[i])) drift.parameters[i] = change;
     }
   }
+  auto loss = [](const TrainingRecord& r) { return r.data + r.residual + r.prior; };
+  drift.loss = mean_of(last, loss) / mean_of(before, loss) - 1;
   return drift;
 }
 

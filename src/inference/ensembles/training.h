@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ enum class OnDivergence { drop, restart, stop };
 
 struct TrainingOptions {
   std::int64_t iterations = 15000;
-  /// Iterations between two looks; 0: a hundredth of all.
+  /// Iterations between two looks, steps of the polish too; 0: a hundredth of all of each.
   std::int64_t chunk = 0;
   OnDivergence on_divergence = OnDivergence::drop;
   /// Steps of L-BFGS after the iterations, see Ensemble::polish; best in f64.
@@ -41,14 +42,15 @@ struct Divergence {
 struct TrainingLog {
   std::vector<TrainingRecord> records;
   std::vector<Divergence> divergences;
-  /// Spent in the device's program.
-  double seconds = 0;
+  /// Spent in the device's programs: on iterations, and on steps of the polish.
+  double seconds = 0, polish_seconds = 0;
 };
 
-/// Advances `state` to `options.iterations`, chunk by chunk, and polishes it, appending to `log`.
-/// After each chunk, and the polish, `look` is called with both and decides whether to go on; what
-/// was done is kept either way. At the end members that the last step lost are noted as lost too.
-/// A training that is stopped and continued has the bits of one that was not.
+/// Advances `state` to `options.iterations` and polishes it, chunk by chunk, appending to `log`.
+/// After each chunk `look` is called with both and decides whether to go on; what was done is kept
+/// either way. At the end members that the last step lost are noted as lost too. When none is left
+/// and none is begun anew, the training ends there. One that is stopped and continued has the bits
+/// of one that was not.
 /// Throws Error when a member is lost, now or before, and `on_divergence` says stop; state and log
 /// then hold what was done.
 void train(const Ensemble& ensemble, EnsembleState& state, TrainingLog& log,
@@ -62,8 +64,24 @@ MeanSd lambda_moments(const TrainingRecord& record, std::size_t parameter, std::
 /// Members whose loss stayed finite, by number.
 std::vector<std::int64_t> surviving_members(const EnsembleState& state);
 
-/// How far each member's parameters still move: the largest change over the last tenth of the
-/// records, in standard deviations of the ensemble (absolute, if there is one member).
-std::vector<double> parameter_drift(const TrainingLog& log, std::int64_t members);
+/// How far a training still moves, from the mean over the tenth of its iterations before the last
+/// tenth to the mean over the last: means, since at a constant rate members go to and fro.
+struct Drift {
+  /// Of each member, the largest of its parameters', in standard deviations of the ensemble; of a
+  /// single member, and where all agree, in parts of the parameter. Not finite where it is not.
+  std::vector<double> parameters;
+  /// Of the mean loss without the repulsion, in parts of it.
+  double loss = 0;
+};
+
+/// Nothing when either tenth has fewer than 10 records, as 100 or more iterations have in chunks of
+/// a hundredth: then it is not known.
+std::optional<Drift> drift_of(const TrainingLog& log, std::int64_t members);
+
+/// A training has settled when it drifts by less. At such a pace as many iterations again, ten
+/// tenths, would change the loss by a tenth; members need four tenths for the width of the
+/// ensemble.
+constexpr double settled_loss = 0.01;
+constexpr double settled_parameters(std::int64_t members) { return members > 1 ? 0.25 : 0.01; }
 
 }  // namespace sturnus

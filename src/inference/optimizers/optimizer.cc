@@ -5,7 +5,7 @@
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/transcendental.h>
-#include <sturnus/runtime/error.h>
+#include <sturnus/runtime/setting_error.h>
 
 #include <cmath>
 #include <string>
@@ -47,9 +47,16 @@ Arrays zeros_like_all(const Arrays& arrays) {
 
 void require(bool holds, const char* name, double value, const char* range) {
   if (!holds) {
-    throw Error(std::string("Optimizer: ") + name + " is " + std::to_string(value) +
-                ". It must be " + range);
+    throw SettingError(name, std::string("Optimizer: ") + name + " is " + std::to_string(value) +
+                                 ". It must be " + range);
   }
+}
+
+// A setting that a method does not know must be as it is by default.
+void require_unused(double value, double by_default, const char* name, const char* method) {
+  if (value == by_default) return;
+  throw SettingError(name, std::string("Optimizer: ") + method + " has no " + name +
+                               ". Leave it out, or take another method");
 }
 
 }  // namespace
@@ -64,6 +71,14 @@ void Optimizer::check() const {
   require(momentum >= 0 && momentum < 1, "momentum", momentum, "at least 0 and below 1");
   require(weight_decay >= 0, "weight_decay", weight_decay, "at least 0");
   require(!clip_norm || *clip_norm > 0, "clip_norm", clip_norm.value_or(0), "positive");
+  const Optimizer usual;
+  if (method == Method::sgd) {
+    require_unused(beta1, usual.beta1, "beta1", "sgd");
+    require_unused(beta2, usual.beta2, "beta2", "sgd");
+    require_unused(epsilon, usual.epsilon, "epsilon", "sgd");
+  } else {
+    require_unused(momentum, usual.momentum, "momentum", method == Method::adam ? "adam" : "adamw");
+  }
 }
 
 OptimizerState Optimizer::init(const Arrays& parameters) const {

@@ -25,13 +25,13 @@ struct Optimizer {
 
   Method method = Method::adam;
   Schedule rate = 0.01;
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
-  double momentum = 0;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< Of adam and adamw.
+  double momentum = 0;                                ///< Of sgd.
   double weight_decay = 0;
   /// Gradients longer than this, taken over all that a member has, are shortened to it.
   std::optional<double> clip_norm = {};
 
-  /// Throws Error when a number makes no sense.
+  /// Throws Error when a number makes no sense, or is one that the method does not know.
   void check() const;
   /// The state before the first step.
   OptimizerState init(const Arrays& parameters) const;

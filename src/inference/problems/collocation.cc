@@ -11,6 +11,7 @@
 #include <sturnus/ops/take.h>
 #include <sturnus/ops/transcendental.h>
 #include <sturnus/runtime/error.h>
+#include <sturnus/runtime/setting_error.h>
 
 #include <cmath>
 #include <string>
@@ -67,10 +68,31 @@ void Collocation::check(std::int64_t inputs) const {
                 std::to_string(power_of(grid_side(points, inputs), inputs)) +
                 ", or another kind of points");
   }
+  if (kind == Kind::grid && resample_every > 0) {
+    throw SettingError("resample_every",
+                       "Collocation: a grid drawn anew every " + std::to_string(resample_every) +
+                           " iterations would be the same. Give 0, or another kind of points");
+  }
+  if (kind != Kind::adaptive && candidates != Collocation().candidates) {
+    throw SettingError("candidates", "Collocation: " + std::to_string(candidates) +
+                                         " candidates for points that are not adaptive. Leave "
+                                         "this out, or take adaptive points");
+  }
+  if (kind != Kind::adaptive && power != Collocation().power) {
+    throw SettingError("power", "Collocation: a power of residuals, " + std::to_string(power) +
+                                    ", for points that are not adaptive. Leave this out, or take "
+                                    "adaptive points");
+  }
   if (kind == Kind::adaptive && (candidates < points || !(power > 0))) {
     throw Error("Collocation: " + std::to_string(points) + " adaptive points of " +
                 std::to_string(candidates) + " candidates, power " + std::to_string(power) +
                 ". Give more candidates than points, and a positive power");
+  }
+  if (kind == Kind::adaptive && resample_every == 0) {
+    throw SettingError("resample_every",
+                       "Collocation: adaptive points that are never drawn anew, and so only know "
+                       "the residuals of networks that have learnt nothing. Give a number of "
+                       "iterations, for instance 100");
   }
 }
 

@@ -21,10 +21,11 @@ struct Collocation {
 
   Kind kind = Kind::grid;
   std::int64_t points = 100;
-  /// New points every so many iterations; 0: never. A grid stays.
+  /// New points every so many iterations; 0: never. A grid stays, adaptive points must not.
   std::int64_t resample_every = 0;
   /// Every member has its own points.
   bool per_member = false;
+  /// Of adaptive points alone.
   std::int64_t candidates = 1000;
   double power = 2;
 

@@ -4,6 +4,7 @@
 #include <sturnus/inference/ensembles/published.h>
 
 #include <cmath>
+#include <numbers>
 #include <string>
 
 #include "tests/inference/ensembles/host_ensemble.h"
@@ -101,8 +102,8 @@ TEST(EnsembleLoss, SeesWhateverItIsToldTo) {
       bool full = (experiment == Experiment::advection) == (seen == Seen::data_gradients);
       options.repulsion = {.seen = {seen, Seen::parameters},
                            .factorization = full ? Factorization::full : Factorization::blocks,
-                           .weight = 0.3,
-                           .points = {0.1, 0.2, 0.3, 0.4}};
+                           .weight = 0.3};
+      if (seen == Seen::point_values) options.repulsion.points = {0.1, 0.2, 0.3, 0.4};
       ensembles.emplace_back(published_problem(experiment), options);
     }
     EnsembleState state = ensembles[0].init();
@@ -111,8 +112,43 @@ TEST(EnsembleLoss, SeesWhateverItIsToldTo) {
       SCOPED_TRACE(v);
       HostEnsemble host{ensembles[v], host_members(ensembles[v].members(state)),
                         doubles(state.points), published_weight(experiment, 0), true};
+      host.repulsion_weight = 0.3;
       expect_loss(host, found[v], 1e-10);
     }
+  }
+}
+
+TEST(EnsembleLoss, WeighsEachTermByIteration) {
+  EnsembleOptions options = small_options(Experiment::oscillator, "factorized");
+  options.dtype = DType::f64;
+  options.data_weight = Schedule::stepwise(2, {{4, 3}});
+  options.residual_weight = Schedule::cosine(4, 2, 0, 8);
+  options.prior_weight = Schedule(0.5).with_warm_up(4);
+  options.repulsion.weight = Schedule::exponential(0.25, 4, 2, 6);
+  options.repulsion.start = 3;
+  std::vector<Ensemble> ensembles = {Ensemble(published_problem(Experiment::oscillator), options)};
+  auto losses = all_losses(ensembles);
+  EnsembleState state = with_some_negative(ensembles[0], ensembles[0].init());
+  struct Row {
+    int iteration;
+    double data, residual, prior, repulsion;
+  };
+  for (const Row& row : {Row{0, 2, 4, 0.125, 0},
+                         {2, 2, 3 + std::sqrt(0.5), 0.375, 0},
+                         {4, 2, 3, 0.5, 1},
+                         {5, 3, 3 - std::sin(std::numbers::pi / 8), 0.5, 2},
+                         {9, 3, 2, 0.5, 4}}) {
+    SCOPED_TRACE(row.iteration);
+    state.iteration = Array(row.iteration);
+    HostEnsemble host{ensembles[0],
+                      host_members(ensembles[0].members(state)),
+                      doubles(state.points),
+                      row.residual,
+                      row.repulsion > 0,
+                      row.data,
+                      row.prior,
+                      row.repulsion};
+    expect_loss(host, losses(state)[0], 1e-10);
   }
 }
 

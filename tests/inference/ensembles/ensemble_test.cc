@@ -181,7 +181,8 @@ TEST(Ensemble, TracesEachProgramOnce) {
     values++;
     return f;
   };
-  options.collocation = {.kind = Kind::adaptive, .points = 8, .candidates = 16};
+  options.collocation = {
+      .kind = Kind::adaptive, .points = 8, .resample_every = 2, .candidates = 16};
   Ensemble ensemble(problem, options);
   Array points = linspace(0.0, 1.0, 5), lost = array(std::vector<bool>(6, true));
   int traced[2];
@@ -393,15 +394,13 @@ TEST(Ensemble, DrawsItsPointsAnewWhenTheyAreDue) {
     for (bool per_member : {false, true}) {
       for (std::int64_t every : {0, 1, 3}) {
         // Of all combinations those that take another way.
-        if (kind == Kind::grid ? per_member || every != 1 : per_member != (every == 3)) continue;
-        if (every == 0 && kind != Kind::uniform) continue;
+        if (kind == Kind::grid ? per_member || every != 0 : per_member != (every == 3)) continue;
+        if (every == 0 && (kind == Kind::sobol || kind == Kind::adaptive)) continue;
         SCOPED_TRACE(testing::Message() << static_cast<int>(kind) << per_member << every);
         EnsembleOptions options = small_oscillator("none");
-        options.collocation = {.kind = kind,
-                               .points = 8,
-                               .resample_every = every,
-                               .per_member = per_member,
-                               .candidates = 32};
+        options.collocation = {
+            .kind = kind, .points = 8, .resample_every = every, .per_member = per_member};
+        if (kind == Kind::adaptive) options.collocation.candidates = 32;
         Ensemble ensemble = oscillator(options);
         EnsembleState state = ensemble.init();
         EXPECT_EQ(state.points.shape(), per_member ? (Shape{6, 8}) : Shape{8});
@@ -619,7 +618,7 @@ TEST(Ensemble, SaysWhatIsWrong) {
       {[](EnsembleOptions& o) { o.collocation.points = 0; }, "Collocation: 0 points"},
       {[](EnsembleOptions& o) { o.optimizer.beta1 = 2; }, "Optimizer: beta1 is 2"},
       {[](EnsembleOptions& o) { o.residual_weight = std::nan(""); },
-       "Ensemble, residual_weight: a schedule holds a value that is not finite"},
+       "residual_weight: a schedule holds a value that is not finite"},
       {[](EnsembleOptions& o) {
          o.residual_weight = Schedule::stepwise(1, {{9, 2}, {5, 3}});
        },
@@ -627,13 +626,18 @@ TEST(Ensemble, SaysWhatIsWrong) {
       {[](EnsembleOptions& o) {
          o.residual_weight = Schedule::stepwise(1, {{5, -2}});
        },
-       "weights of -2.000000 for the residual and 1.000000 for the repulsion. Neither may be"},
-      {[](EnsembleOptions& o) { o.repulsion.weight = -1; }, "-1.000000 for the repulsion"},
+       "Ensemble: a weight of -2.000000. Give at least 0"},
+      {[](EnsembleOptions& o) { o.repulsion.weight = -1; }, "a weight of -1.000000"},
+      {[](EnsembleOptions& o) { o.data_weight = -1; }, "a weight of -1.000000"},
+      {[](EnsembleOptions& o) { o.prior_weight = -1; }, "a weight of -1.000000"},
       {[](EnsembleOptions& o) { o.optimizer.rate = 0; }, "Optimizer: rate is 0"},
       {[](EnsembleOptions& o) { o.lbfgs.history = 0; },
        "Lbfgs: a history of 0 steps and 25 trials. Give at least 1 of both"},
       {[](EnsembleOptions& o) { o.repulsion.seen = {Seen::point_values}; },
        "repulsion at points, of which 0 numbers are given. Give 1 for each point"},
+      // 10 measured values and 2 parameters.
+      {[](EnsembleOptions& o) { o.repulsion.factorization = Factorization::correlated; },
+       "6 members, of each of which the correlated density sees 12 numbers. Give at least 14"},
   };
   for (const Bad& bad : table) {
     EnsembleOptions options = small_oscillator();
@@ -652,6 +656,8 @@ TEST(Ensemble, SaysWhatIsWrong) {
   Ensemble ensemble = oscillator();
   EXPECT_THAT(error_of([&] { ensemble.advance(ensemble.init(), -1); }),
               HasSubstr("Ensemble::advance: -1 iterations"));
+  EXPECT_THAT(error_of([&] { ensemble.polish(ensemble.init(), -1); }),
+              HasSubstr("Ensemble::polish: -1 steps"));
 }
 
 }  // namespace

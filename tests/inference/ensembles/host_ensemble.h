@@ -80,6 +80,7 @@ struct HostEnsemble {
   Doubles points;            // of all members together, or of one after the other
   double residual_weight;    // at this iteration
   bool repulsion_is_active;  // at this iteration
+  double data_weight = 1, prior_weight = 1, repulsion_weight = 1;  // at this iteration
 
   const Problem& problem() const { return ensemble.problem(); }
   const EnsembleOptions& options() const { return ensemble.options(); }
@@ -252,7 +253,7 @@ struct HostEnsemble {
     HostTerms result;
     Doubles f = values_at(own, data.x);
     for (std::size_t k = 0; k < f.size(); k++) {
-      result.data += std::pow(f[k] - data.y[k], 2) / measured;
+      result.data += data_weight * std::pow(f[k] - data.y[k], 2) / measured;
     }
     Doubles at = points_of(i);
     for (std::size_t k = 0; k < at.size(); k += inputs()) {
@@ -261,12 +262,13 @@ struct HostEnsemble {
       }
     }
     if (problem().name != "exponential") {
-      for (double p : own.lambda) result.prior += rho * 1000 * std::pow(std::min(0.0, p), 2);
+      for (double p : own.lambda)
+        result.prior += prior_weight * rho * 1000 * std::pow(std::min(0.0, p), 2);
     }
     if (repulsion_is_active && !options().repulsion.seen.empty()) {
       double factor =
           options().repulsion.factorization == Factorization::full ? 1 / std::sqrt(measured) : 1;
-      result.repulsion = options().repulsion.weight * factor * rho * repulsion(i, own);
+      result.repulsion = repulsion_weight * factor * rho * repulsion(i, own);
     }
     return result;
   }

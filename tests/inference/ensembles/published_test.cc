@@ -252,7 +252,8 @@ TEST(PublishedTraining, HasTheSettingsOfTheTable) {
       EXPECT_EQ(options.repulsion.seen, repulsion.seen);
       EXPECT_EQ(options.repulsion.factorization, repulsion.factorization);
       EXPECT_EQ(options.repulsion.start, row.repulsion_start);
-      EXPECT_EQ(options.repulsion.weight, 1);
+      EXPECT_EQ(options.repulsion.weight.value, 1);
+      EXPECT_TRUE(options.repulsion.weight.steps.empty());
       for (auto [iteration, weight] : row.residual_weights) {
         Array at = options.residual_weight.at(Array(iteration));
         EXPECT_EQ(at.item<float>(), static_cast<float>(weight)) << "at " << iteration;
@@ -278,6 +279,41 @@ TEST(TrainingOf, TakesEveryNameOfTheExperiment) {
   }
   EXPECT_THAT(error_of([] { training_of(Experiment::advection, "correlated"); }),
               HasSubstr("advection has no settings of this name"));
+}
+
+// The published text has fractions for the exponential, and fixed iterations for the others.
+TEST(TrainingOf, OfOtherIterationsHasItsSchedulesInThem) {
+  auto weights = [](const Schedule& schedule, std::vector<std::int64_t> iterations) {
+    Doubles result;
+    for (std::int64_t i : iterations) result.push_back(doubles(schedule.at(Array(i)))[0]);
+    return result;
+  };
+  for (std::int64_t n : {1, 2, 3, 4, 5, 7, 100, 1001, 20000}) {
+    Training training = training_of(Experiment::exponential, "full", n);
+    EXPECT_EQ(training.iterations, n);
+    EXPECT_NO_THROW(training.options.residual_weight.check(""));
+    for (std::int64_t i = std::max<std::int64_t>(0, n - 2000); i < n; i++) {
+      auto at = static_cast<double>(i), all = static_cast<double>(n);
+      EXPECT_EQ(weights(training.options.residual_weight, {i}), Doubles{at > 0.9 * all    ? 25.0
+                                                                        : at > 0.75 * all ? 10.0
+                                                                                          : 5.0})
+          << i << " of " << n;
+      if (n > 1001 && i > n - 1990) break;
+    }
+    for (Experiment experiment : all_experiments) {
+      if (experiment == Experiment::advection) continue;
+      EnsembleOptions own = training_of(experiment, "correlated", n).options;
+      EXPECT_NO_THROW(own.residual_weight.check(""));
+      EXPECT_NO_THROW(own.optimizer.rate.check(""));
+      EXPECT_EQ(own.optimizer.rate.end, n);
+      EXPECT_LE(own.residual_weight.end, n);
+    }
+  }
+  for (Experiment experiment : {Experiment::oscillator, Experiment::lotka_volterra}) {
+    EnsembleOptions options = training_of(experiment, "full", 100).options;
+    EXPECT_EQ(options.residual_weight.steps[0].after, 5000);
+    EXPECT_EQ(options.repulsion.start, 3000);
+  }
 }
 
 TEST(PublishedProblem, IsThatOfTheTable) {

@@ -111,7 +111,7 @@ TEST(PublishedRepulsion, HasThePublishedSettings) {
     Repulsion repulsion = published_repulsion(name);
     EXPECT_EQ(repulsion.density.bandwidth, Bandwidth::median);
     EXPECT_FALSE(repulsion.density.leave_one_out);
-    EXPECT_EQ(repulsion.weight, 1);
+    EXPECT_EQ(repulsion.weight.value, 1);
     EXPECT_EQ(repulsion.start, 0);
     // Only this one takes the weight 1 / sqrt(N_d).
     EXPECT_EQ(repulsion.factorization == Factorization::full, name == "full");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "tests/inference/host.h"
 
@@ -18,35 +19,59 @@ using testing::HasSubstr;
 
 // ------------------------------------------------------------------------------- what a log says
 
-TEST(ParameterDrift, IsTheLargestChangeInTheLastTenthInStandardDeviations) {
-  // Two members with two parameters, forty records: the last four count.
+// A hundred records, 5 iterations apart: the last ten against the ten before them.
+TrainingLog hundred_records(const Doubles& lambda) {
   TrainingLog log;
-  for (int i = 0; i < 40; i++) log.records.push_back({.iteration = i, .lambda = {9, 9, 9, 9}});
-  log.records[36].lambda = {1, 10, 5, 30};
-  log.records[37].lambda = {1.4, 10, 5, 32};
-  log.records[38].lambda = {1.2, 10, 5, 30};
-  log.records[39].lambda = {1, 10, 5, 30};
-  // Standard deviations at the end: of 1 and 5 it is 2, of 10 and 30 it is 10.
-  EXPECT_THAT(parameter_drift(log, 2), ElementsAre(DoubleNear(0.2, 1e-12), DoubleNear(0.2, 1e-12)));
+  for (int i = 1; i <= 100; i++) {
+    log.records.push_back({.iteration = 5 * i, .data = 3, .residual = 1, .lambda = lambda});
+  }
+  return log;
 }
 
-TEST(ParameterDrift, OfOneMemberIsAbsoluteAndOfNothingIsZero) {
-  TrainingLog log;
-  EXPECT_EQ(parameter_drift(log, 3), Doubles(3, 0));
-  for (int i = 0; i < 20; i++) log.records.push_back({.lambda = {0.1 * i}});
-  EXPECT_THAT(parameter_drift(log, 1), ElementsAre(DoubleNear(0.1, 1e-12)));
-  for (TrainingRecord& record : log.records) record.lambda = {};
-  EXPECT_EQ(parameter_drift(log, 2), Doubles(2, 0));
+TEST(Drift, IsFromOneTenthToTheNextInStandardDeviations) {
+  // Two members with two parameters, at the end 2 and 10 standard deviations wide.
+  TrainingLog log = hundred_records({1, 10, 5, 30});
+  for (std::size_t i = 0; i < 80; i++) log.records[i].lambda = {99, 99, 99, 99};
+  EXPECT_EQ(drift_of(log, 2)->parameters, Doubles(2, 0));
+  // To and fro is no drift.
+  for (std::size_t i = 80; i < 98; i++) log.records[i].lambda[0] += i % 2 == 0 ? 0.5 : -0.5;
+  EXPECT_THAT(drift_of(log, 2)->parameters, ElementsAre(DoubleNear(0, 1e-12), 0));
+  // One step of the first member, a slow way of the other.
+  for (std::size_t i = 80; i < 90; i++) log.records[i].lambda[0] += 1;
+  for (std::size_t i = 80; i < 100; i++) log.records[i].lambda[3] -= 0.1 * (99.0 - i);
+  std::optional<Drift> drift = drift_of(log, 2);
+  EXPECT_THAT(drift->parameters, ElementsAre(DoubleNear(0.5, 1e-12), DoubleNear(0.1, 1e-12)));
+  EXPECT_EQ(drift->loss, 0);
+  for (std::size_t i = 90; i < 100; i++) log.records[i].prior = -0.5;
+  EXPECT_NEAR(drift_of(log, 2)->loss, -0.125, 1e-12);
 }
 
-TEST(ParameterDrift, DoesNotMindALostMember) {
-  TrainingLog log;
-  double nan = std::nan("");
-  for (int i = 0; i < 20; i++) log.records.push_back({.lambda = {1, nan, 5}});
-  log.records[18].lambda[2] = 6;
-  std::vector<double> drift = parameter_drift(log, 3);
+TEST(Drift, OfOneMemberIsInPartsOfTheParameter) {
+  TrainingLog log = hundred_records({50});
+  for (std::size_t i = 80; i < 90; i++) log.records[i].lambda = {49};
+  EXPECT_THAT(drift_of(log, 1)->parameters, ElementsAre(DoubleNear(0.02, 1e-12)));
+  EXPECT_EQ(drift_of(hundred_records({}), 2)->parameters, Doubles(2, 0));
+}
+
+TEST(Drift, DoesNotMindALostMember) {
+  TrainingLog log = hundred_records({1, std::nan(""), 5});
+  for (std::size_t i = 80; i < 90; i++) log.records[i].lambda[2] = 6;
+  Doubles drift = drift_of(log, 3)->parameters;
   EXPECT_EQ(drift[0], 0);
+  EXPECT_TRUE(std::isnan(drift[1]));
   EXPECT_NEAR(drift[2], 0.5, 1e-12);
+}
+
+// However still a training stands, few records cannot tell.
+TEST(Drift, IsNotKnownFromFewRecords) {
+  EXPECT_FALSE(drift_of({}, 2));
+  for (std::size_t count : {1, 2, 10, 19, 20, 60, 99, 100}) {
+    TrainingLog log;
+    for (std::size_t i = 1; i <= count; i++) {
+      log.records.push_back({.iteration = static_cast<std::int64_t>(i), .lambda = {1, 2}});
+    }
+    EXPECT_EQ(drift_of(log, 2).has_value(), count >= 100) << count;
+  }
 }
 
 TEST(LambdaMoments, AreThoseOfFiniteMembers) {
@@ -179,30 +204,70 @@ TEST_F(LostByAStep, CountAsLostWhereATrainingIsInterruptedAndItsBitsStay) {
 
 // ------------------------------------------------------------------------------------- polish
 
-TEST(Train, PolishesAtTheEnd) {
+struct Polish : testing::Test {
+  Ensemble ensemble{problem_of(published_data(Experiment::exponential, 0)),
+                    {.members = 3,
+                     .network = {.hidden = {3}},
+                     .collocation = {.points = 5},
+                     .residual_weight = Schedule::stepwise(1, {{31, 2}}),
+                     .lbfgs = {.history = 4},
+                     .dtype = DType::f64}};
+  TrainingOptions options = {.iterations = 20, .chunk = 10, .polish = 25};
+};
+
+TEST_F(Polish, ComesAtTheEndChunkByChunk) {
+  EnsembleState state = ensemble.init();
+  TrainingLog log;
+  train(ensemble, state, log, options);
+  std::vector<std::int64_t> at;
+  for (const TrainingRecord& record : log.records) at.push_back(record.iteration);
+  EXPECT_THAT(at, ElementsAre(10, 20, 30, 40, 45));
+  EXPECT_LT(log.records[2].data + log.records[2].residual,
+            log.records[1].data + log.records[1].residual);
+  EXPECT_GT(log.seconds, 0);
+  EXPECT_GT(log.polish_seconds, 0);
+  EnsembleState expected = ensemble.polish(ensemble.advance(ensemble.init(), 20), 25);
+  EXPECT_EQ(bytes_of(state.parameters), bytes_of(expected.parameters));
+  EXPECT_EQ(bytes_of(state.loss.all), bytes_of(expected.loss.all));
+  train(ensemble, state, log, options);
+  EXPECT_EQ(log.records.size(), 5u);
+}
+
+// Wherever it is interrupted: what L-BFGS knew goes on.
+TEST_F(Polish, ContinuedHasTheBitsOfAWholeOne) {
+  EnsembleState whole = ensemble.init(), cut = ensemble.init();
+  TrainingLog of_whole, of_cut;
+  train(ensemble, whole, of_whole, options);
+  for (int part = 0; part < 5; part++) {
+    train(ensemble, cut, of_cut, options,
+          [](const EnsembleState&, const TrainingLog&) { return false; });
+    EXPECT_EQ(of_cut.records.size(), static_cast<std::size_t>(part + 1));
+  }
+  EXPECT_EQ(bytes_of(cut.parameters), bytes_of(whole.parameters));
+  EXPECT_EQ(bytes_of(cut.lbfgs[1]), bytes_of(whole.lbfgs[1]));
+
+  // It matters: without its memory it goes another way.
+  EnsembleState forgetful = ensemble.polish(ensemble.advance(ensemble.init(), 20), 10);
+  forgetful.lbfgs = {};
+  forgetful = ensemble.polish(forgetful, 15);
+  EXPECT_NE(bytes_of(forgetful.parameters), bytes_of(whole.parameters));
+  // A step of another kind leaves the place that it knows.
+  EXPECT_TRUE(ensemble.advance(whole, 1).lbfgs.empty());
+}
+
+TEST(Train, EndsWhenNobodyIsLeft) {
   Ensemble ensemble(problem_of(published_data(Experiment::exponential, 0)),
                     {.members = 3,
                      .network = {.hidden = {3}},
                      .collocation = {.points = 5},
-                     .dtype = DType::f64});
-  TrainingOptions options = {.iterations = 20, .chunk = 10, .polish = 30};
-  EnsembleState state = ensemble.init();
-  TrainingLog log;
-  // Interrupted before it begins.
-  train(ensemble, state, log, options, [](const EnsembleState&, const TrainingLog& so_far) {
-    return so_far.records.back().iteration < 20;
-  });
-  EXPECT_EQ(state.iteration.item<std::int32_t>(), 20);
-  train(ensemble, state, log, options);
-  EXPECT_EQ(state.iteration.item<std::int32_t>(), 50);
-  ASSERT_EQ(log.records.size(), 3u);
-  EXPECT_EQ(log.records[2].iteration, 50);
-  EXPECT_LT(log.records[2].data + log.records[2].residual,
-            log.records[1].data + log.records[1].residual);
-  EnsembleState expected = ensemble.polish(ensemble.advance(ensemble.init(), 20), 30);
-  EXPECT_EQ(bytes_of(state.parameters), bytes_of(expected.parameters));
-  train(ensemble, state, log, options);
-  EXPECT_EQ(log.records.size(), 3u);
+                     .optimizer = {.rate = 1e30}});
+  for (OnDivergence what : {OnDivergence::drop, OnDivergence::restart}) {
+    EnsembleState state = ensemble.init();
+    TrainingLog log;
+    train(ensemble, state, log, {.iterations = 40, .chunk = 10, .on_divergence = what});
+    EXPECT_EQ(log.records.size(), what == OnDivergence::drop ? 1u : 4u);
+    EXPECT_TRUE(surviving_members(state).empty());
+  }
 }
 
 }  // namespace

@@ -252,6 +252,11 @@ TEST(Optimizer, SaysWhatIsWrong) {
       {{.beta2 = nan}, "beta2 is nan"},
       {{.epsilon = 0}, "epsilon is 0.000000. It must be positive"},
       {{.momentum = 1}, "momentum is 1.000000"},
+      {{.momentum = 0.5}, "Optimizer: adam has no momentum. Leave it out"},
+      {{.method = Method::adamw, .momentum = 0.5}, "adamw has no momentum"},
+      {{.method = Method::sgd, .beta1 = 0.5}, "sgd has no beta1"},
+      {{.method = Method::sgd, .beta2 = 0.5}, "sgd has no beta2"},
+      {{.method = Method::sgd, .epsilon = 1e-4}, "sgd has no epsilon"},
       {{.weight_decay = -1}, "weight_decay is -1.000000. It must be at least 0"},
       {{.clip_norm = 0.0}, "clip_norm is 0.000000. It must be positive"},
   };

@@ -227,6 +227,10 @@ TEST(Collocation, SaysWhatIsWrong) {
        "100 adaptive points of 99 candidates"},
       {{.kind = Kind::adaptive, .power = 0}, 1, "power 0.000000"},
       {{.kind = Kind::adaptive, .power = std::nan("")}, 1, "a positive power"},
+      {{.kind = Kind::adaptive}, 1, "adaptive points that are never drawn anew"},
+      {{.resample_every = 5}, 1, "a grid drawn anew every 5 iterations would be the same"},
+      {{.candidates = 99}, 1, "99 candidates for points that are not adaptive"},
+      {{.kind = Kind::sobol, .power = 3}, 1, "a power of residuals, 3.000000, for points"},
   };
   for (const Bad& bad : table) {
     EXPECT_THAT(error_of([&] { bad.collocation.check(bad.inputs); }), HasSubstr(bad.message));
@@ -235,7 +239,9 @@ TEST(Collocation, SaysWhatIsWrong) {
   EXPECT_NO_THROW((Collocation{.points = 1}.check(3)));
   EXPECT_NO_THROW((Collocation{.points = 343}.check(3)));
   EXPECT_NO_THROW((Collocation{.kind = Kind::sobol, .points = 50}.check(2)));
-  EXPECT_NO_THROW((Collocation{.kind = Kind::adaptive, .points = 5, .candidates = 5}.check(2)));
+  Collocation adaptive = {
+      .kind = Kind::adaptive, .points = 5, .resample_every = 1, .candidates = 5};
+  EXPECT_NO_THROW(adaptive.check(2));
 }
 
 }  // namespace
