@@ -23,17 +23,17 @@ int main() {
   Problem problem = problem_of(data);
   problem.equation = residual;
   Ensemble ensemble(problem, {.members = 8,
-                              .network = {.hidden = {20, 20}},
+                              .network = {.hidden = {20, 20, 20}},
                               .collocation = {.points = 50},
-                              .residual_weight = 0.5,
+                              .residual_weight = 0.05,  // a tenth of the published one
                               .repulsion = published_repulsion("factorized")});
-  EnsembleState state = ensemble.advance(ensemble.init(), 3000);
+  EnsembleState state = ensemble.advance(ensemble.init(), 6000);
 
-  LossTerms loss = ensemble.loss(state);
-  std::cout << "data term " << mean(loss.data()) << ", residual " << mean(loss.residual()) << "\n"
-            << "alpha, beta, gamma, delta  " << mean(ensemble.lambda(state), 0) << " +- "
-            << stddev(ensemble.lambda(state), 0) << "\n"
-            << "truth 1.5, 1, 3, 1, found by 15000 iterations of 25 members\n";
-  // The noise has variance 1: a fit misses the data by about that much.
-  return mean(loss.data()).item<float>() < 6.0f ? 0 : 1;
+  Array lambda = ensemble.lambda(state), truth = array({1.5f, 1.0f, 3.0f, 1.0f});
+  Array found = mean(lambda, 0), spread = stddev(lambda, 0);
+  std::cout << "alpha, beta, gamma, delta  " << found << " +- " << spread << "\n"
+            << "truth                      " << truth << "\n"
+            << "data term " << mean(ensemble.loss(state).data()) << "\n";
+  // 24 measurements leave much open: the truth is to lie where the members are.
+  return max(abs(found - truth) / spread).item<float>() < 1.5f ? 0 : 1;
 }
