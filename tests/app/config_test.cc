@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <map>
+#include <sstream>
 #include <string>
 
 namespace sturnus::app {
@@ -24,79 +27,83 @@ TEST(Config, SettingsSurviveJson) {
   }
 }
 
+// Other than the default, all of them; of an optimiser what adamw has.
+json everything_changed() {
+  return {{"experiment", "lotka_volterra"},
+          {"variant", "mine"},
+          {"run", 7},
+          {"data_seed", 3},
+          {"noise_sd", 0.5},
+          {"seed", 11},
+          {"members", 3},
+          {"iterations", 17},
+          {"chunk", 5},
+          {"on_divergence", "restart"},
+          {"dtype", "f64"},
+          {"devices", 3},
+          {"network",
+           {{"hidden", {4, 5}},
+            {"activation", "gelu"},
+            {"initializer", "lecun"},
+            {"input_low", {-1.0}},
+            {"input_high", {2.0}},
+            {"outputs", {-3.0, 4.0}},
+            {"fourier_features", 6},
+            {"fourier_scale", 0.5},
+            {"fourier_seed", 9}}},
+          {"collocation",
+           {{"kind", "adaptive"},
+            {"points", 12},
+            {"resample_every", 4},
+            {"per_member", true},
+            {"candidates", 40},
+            {"power", 1.5}}},
+          {"optimizer",
+           {{"method", "adamw"},
+            {"rate",
+             {{"kind", "cosine"},
+              {"value", 0.1},
+              {"last", 0.01},
+              {"begin", 0},
+              {"end", 9},
+              {"warm_up", 3}}},
+            {"beta1", 0.8},
+            {"beta2", 0.9},
+            {"epsilon", 1e-6},
+            {"momentum", 0.0},
+            {"weight_decay", 0.1},
+            {"clip_norm", 2.0}}},
+          {"polish", {{"steps", 8}, {"history", 5}, {"trials", 9}}},
+          {"data_weight", 0.5},
+          {"residual_weight",
+           {{"kind", "steps"}, {"value", 2.0}, {"steps", {{5, 3.0}, {9, 4.0}}}, {"warm_up", 0}}},
+          {"prior_weight",
+           {{"kind", "exponential"},
+            {"value", 2.0},
+            {"last", 0.5},
+            {"begin", 1},
+            {"end", 7},
+            {"warm_up", 0}}},
+          {"repulsion",
+           {{"seen", {"weights", "point_values"}},
+            {"factorization", "joint"},
+            {"bandwidth", "scott"},
+            {"leave_one_out", true},
+            {"block", 2},
+            {"weight", {{"kind", "steps"}, {"value", 0.3}, {"steps", {{6, 1.0}}}, {"warm_up", 2}}},
+            {"start", 4},
+            {"points", {0.5, 1.5}}}},
+          {"priors",
+           {{"alpha", {{"kind", "uniform"}, {"low", 1.0}, {"high", 3.0}, {"width", 0.5}}},
+            {"beta", {{"kind", "normal"}, {"mean", 2.0}, {"sd", 0.5}}},
+            {"gamma", {{"kind", "log_normal"}, {"mean", -1.0}, {"sd", 2.0}}},
+            {"delta", {{"kind", "none"}}}}},
+          {"data", {{"x", {1.0, 99.0}}, {"y", {1.0, 2.0, 3.0, 4.0}}}},
+          {"domain", {{"low", {-5.0}}, {"high", {100.0}}}}};
+}
+
 TEST(Config, EverySettingCanBeChanged) {
-  json changed = {
-      {"experiment", "lotka_volterra"},
-      {"variant", "mine"},
-      {"run", 7},
-      {"data_seed", 3},
-      {"noise_sd", 0.5},
-      {"seed", 11},
-      {"members", 3},
-      {"iterations", 17},
-      {"chunk", 5},
-      {"on_divergence", "restart"},
-      {"dtype", "f64"},
-      {"devices", 3},
-      {"network",
-       {{"hidden", {4, 5}},
-        {"activation", "gelu"},
-        {"initializer", "lecun"},
-        {"input_low", {-1.0}},
-        {"input_high", {2.0}},
-        {"outputs", {-3.0, 4.0}},
-        {"fourier_features", 6},
-        {"fourier_scale", 0.5},
-        {"fourier_seed", 9}}},
-      {"collocation",
-       {{"kind", "adaptive"},
-        {"points", 12},
-        {"resample_every", 4},
-        {"per_member", true},
-        {"candidates", 40},
-        {"power", 1.5}}},
-      {"optimizer",
-       {{"method", "adamw"},
-        {"rate",
-         {{"kind", "cosine"},
-          {"value", 0.1},
-          {"last", 0.01},
-          {"begin", 0},
-          {"end", 9},
-          {"warm_up", 3}}},
-        {"beta1", 0.8},
-        {"beta2", 0.9},
-        {"epsilon", 1e-6},
-        {"momentum", 0.0},
-        {"weight_decay", 0.1},
-        {"clip_norm", 2.0}}},
-      {"polish", {{"steps", 8}, {"history", 5}, {"trials", 9}}},
-      {"data_weight", 0.5},
-      {"residual_weight",
-       {{"kind", "steps"}, {"value", 2.0}, {"steps", {{5, 3.0}, {9, 4.0}}}, {"warm_up", 0}}},
-      {"prior_weight",
-       {{"kind", "exponential"},
-        {"value", 2.0},
-        {"last", 0.5},
-        {"begin", 1},
-        {"end", 7},
-        {"warm_up", 0}}},
-      {"repulsion",
-       {{"seen", {"weights", "point_values"}},
-        {"factorization", "joint"},
-        {"bandwidth", "scott"},
-        {"leave_one_out", true},
-        {"block", 2},
-        {"weight", {{"kind", "steps"}, {"value", 0.3}, {"steps", {{6, 1.0}}}, {"warm_up", 2}}},
-        {"start", 4},
-        {"points", {0.5, 1.5}}}},
-      {"priors",
-       {{"alpha", {{"kind", "uniform"}, {"low", 1.0}, {"high", 3.0}, {"width", 0.5}}},
-        {"beta", {{"kind", "normal"}, {"mean", 2.0}, {"sd", 0.5}}},
-        {"gamma", {{"kind", "log_normal"}, {"mean", -1.0}, {"sd", 2.0}}},
-        {"delta", {{"kind", "none"}}}}},
-      {"data", {{"x", {1.0, 99.0}}, {"y", {1.0, 2.0, 3.0, 4.0}}}},
-      {"domain", {{"low", {-5.0}}, {"high", {100.0}}}}};
+  json changed = everything_changed();
   EXPECT_EQ(to_json(config_from_json(changed)), changed);
   changed["optimizer"].update(
       {{"method", "sgd"}, {"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 1e-8}, {"momentum", 0.5}});
@@ -192,6 +199,54 @@ struct BadConfig {
   const char* settings;
   const char* message;
 };
+
+// The first cells of the rows of all tables of a page, and what stands beside each.
+std::map<std::string, std::string> rows_of_tables(const std::string& page) {
+  std::map<std::string, std::string> rows;
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("| `", 0) != 0) continue;
+    std::size_t end = line.find(" | "), next = line.find(" | ", end + 1);
+    std::string names = line.substr(2, end - 2);
+    for (std::size_t i = 0; (i = names.find('`', i)) != names.npos;) {
+      std::size_t close = names.find('`', i + 1);
+      rows[names.substr(i + 1, close - i - 1)] = line.substr(end + 3, next - end - 3);
+      i = close + 1;
+    }
+  }
+  return rows;
+}
+
+// All keys, by their path but for those of schedules and priors, which stand once.
+void for_each_key(const json& settings, const std::string& path,
+                  const std::function<void(const std::string&, const json&)>& see) {
+  for (const auto& [key, value] : settings.items()) {
+    std::string place = path.empty() ? key : path + "." + key;
+    see(place, value);
+    if (key == "priors") {
+      for (const json& prior : value) for_each_key(prior, "", see);
+    } else if (value.is_object()) {
+      for_each_key(value, value.contains("warm_up") ? "" : place, see);
+    }
+  }
+}
+
+TEST(Config, EverySettingStandsInItsPageWithItsDefault) {
+  auto rows = rows_of_tables(read_file(std::getenv("STURNUS_SETTINGS_PAGE")));
+  for_each_key(everything_changed(), "", [&](const std::string& place, const json& value) {
+    bool is_group = value.is_object() && !value.contains("warm_up") && place != "priors" &&
+                    place != "data" && place != "domain";
+    EXPECT_EQ(rows.count(place), is_group ? 0u : 1u) << place;
+  });
+  json defaults = to_json(variant_config(Experiment::oscillator, "full"));
+  defaults.erase("residual_weight");  // whose steps are not those of any schedule
+  for_each_key(defaults, "", [&](const std::string& place, const json& value) {
+    std::string said = rows[place];
+    std::replace(said.begin(), said.end(), '`', '"');
+    json parsed = json::parse(said, nullptr, false);
+    EXPECT_TRUE(parsed.is_discarded() || parsed == value) << place << ": " << value;
+  });
+}
 
 // What would silently do nothing.
 TEST(Config, RefusesSettingsThatChangeNothing) {

@@ -451,46 +451,46 @@ TEST(ExperimentRun, AnInterruptedTrainingThatCannotBeKeptIsWarnedOf) {
 }
 
 TEST(ExperimentRun, WarnsOfWhatIsNeverReached) {
-  auto warning = [](const std::function<void(RunConfig&)>& change) {
+  auto warnings = [](const std::function<void(EnsembleOptions&)>& change, std::int64_t polish = 0) {
     RunConfig config = small_run();
     config.training.iterations = 3;
+    config.training.polish = polish;
     config.ensemble.residual_weight = 1;
     config.priors["lambda"] = {};  // no exact posterior, which takes most of the time
-    change(config);
+    change(config.ensemble);
     std::ostringstream progress;
-    std::string said;
-    set_log_sink([&](LogLevel, std::string_view text) { said += text; });
+    std::vector<std::string> said;
+    set_log_sink([&](LogLevel, std::string_view text) { said.emplace_back(text); });
     run(config, {}, progress);
     set_log_sink({});
     return said;
   };
-  auto starts = [](std::int64_t start, std::vector<Seen> seen) {
-    return [=](RunConfig& c) {
-      c.ensemble.repulsion.start = start;
-      c.ensemble.repulsion.seen = seen;
-    };
-  };
-  EXPECT_EQ(warning(starts(3, {Seen::parameters})),
-            "members never repel each other: repulsion begins at iteration 3, and the training "
-            "ends at 3. Give more --iterations, or a smaller \"repulsion\": {\"start\": ...} in a "
-            "file");
-  EXPECT_EQ(warning(starts(2, {Seen::parameters})), "");
-  EXPECT_EQ(warning(starts(3, {})), "");
-
-  EXPECT_EQ(warning([](RunConfig& c) {
-              c.ensemble.residual_weight = Schedule::stepwise(1, {{1, 2}, {2, 3}});
+  EXPECT_EQ(warnings([](EnsembleOptions& o) {
+              o.repulsion.start = 2;
+              o.data_weight = Schedule::from(2, 1);
+              o.optimizer.rate = Schedule::cosine(1, 0, 0, 3);
             }),
-            "residual_weight has a step after iteration 2, and the training ends at 3. Give more "
-            "--iterations, or another schedule in a file");
-  EXPECT_EQ(warning([](RunConfig& c) { c.ensemble.data_weight = Schedule::from(2, 1); }), "");
-  EXPECT_EQ(warning([](RunConfig& c) { c.ensemble.optimizer.rate = Schedule::cosine(1, 0, 0, 4); }),
-            "optimizer.rate is on its way until iteration 4, and the training ends at 3. Give more "
-            "--iterations, or another schedule in a file");
-  EXPECT_EQ(warning([](RunConfig& c) { c.ensemble.optimizer.rate = Schedule::cosine(1, 0, 0, 3); }),
-            "");
-  EXPECT_EQ(warning([](RunConfig& c) { c.training.polish = 1; }),
-            "the polish is in f32, whose rounding ends it before a minimum. Give \"dtype\": "
-            "\"f64\"");
+            std::vector<std::string>{});
+  std::string end = ", and the training ends at 3. Give more --iterations, or ";
+  EXPECT_EQ(
+      warnings([](EnsembleOptions& o) {
+        o.repulsion.start = 3;
+        o.residual_weight = Schedule::stepwise(1, {{1, 2}, {2, 3}});
+        o.optimizer.rate = Schedule::cosine(1, 0, 0, 4);
+      }),
+      (std::vector<std::string>{
+          "members never repel each other: repulsion begins at iteration 3" + end +
+              "a smaller \"repulsion\": {\"start\": ...} in a file",
+          "optimizer.rate is on its way until iteration 4" + end + "another schedule in a file",
+          "residual_weight has a step after iteration 2" + end + "another schedule in a file"}));
+  EXPECT_EQ(warnings(
+                [](EnsembleOptions& o) {
+                  o.repulsion = {.start = 3};
+                  o.residual_weight = Schedule::stepwise(1, {{2, 3}});
+                },
+                1),
+            std::vector<std::string>{"the polish is in f32, whose rounding ends it before a "
+                                     "minimum. Give \"dtype\": \"f64\""});
 }
 
 TEST(Files, OldContentsSurviveAFailure) {
