@@ -423,7 +423,7 @@ INSTANTIATE_TEST_SUITE_P(
             "0"},
         BadConfig{R"({"experiment": "oscillator", "data": {"x": [99], "y": [1]}})",
                   "$.data: problem oscillator: measurement 0 lies at 99.000000, outside the domain "
-                  "from 0.000000 to 25.000000"},
+                  "from 0.000000 to 25.000000. Leave it out, or widen the domain"},
         BadConfig{R"({"experiment": "oscillator", "network": {"hidden": [20, "a"]}})",
                   "$.network.hidden[1]: \"a\" is not a whole number"},
         BadConfig{R"({"experiment": "oscillator", "repulsion": {"seen": ["lambda"]}})",

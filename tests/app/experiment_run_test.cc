@@ -356,6 +356,24 @@ TEST(ExperimentRun, TakesDataAsTheyCome) {
             std::string::npos);
 }
 
+// exp(lambda t) of the largest lambda overflows before the last of these times.
+TEST(ExperimentRun, TakesDataWhoseExactPosteriorCannotBeHad) {
+  json settings = to_json(small_run());
+  settings["data"] = {{"x", {0, 50, 99}}, {"y", {1, 2, 3}}};
+  settings["domain"] = {{"low", {-1}}, {"high", {100}}};
+  std::ostringstream progress;
+  std::string warning;
+  set_log_sink([&](LogLevel, std::string_view text) { warning += text; });
+  json result = run(config_from_json(settings), {}, progress);
+  set_log_sink({});
+  EXPECT_EQ(warning.rfind("there is no exact posterior to compare with: exponential: lambda", 0),
+            0u)
+      << warning;
+  EXPECT_TRUE(result.at("finished").get<bool>());
+  EXPECT_TRUE(result.at("exact").empty());
+  EXPECT_EQ(result.at("predictions").at("x").back(), 100);
+}
+
 TEST(ExperimentRun, WithOtherPriorsIsNotComparedWithThePublishedPosterior) {
   std::ostringstream progress;
   RunConfig config = small_run();

@@ -56,7 +56,8 @@ void check_data(const Problem& problem) {
       refuse(problem, "measurement " + std::to_string(i / data.inputs) + " lies at " +
                           std::to_string(data.x[i]) + ", outside the domain from " +
                           std::to_string(problem.low[input]) + " to " +
-                          std::to_string(problem.high[input]));
+                          std::to_string(problem.high[input]) +
+                          ". Leave it out, or widen the domain");
     }
   }
   for (std::size_t i = 0; i < data.y.size(); i++) {
