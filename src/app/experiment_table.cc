@@ -14,6 +14,7 @@
 #include "src/app/results_page.h"
 #include "src/app/sampled_problems.h"
 #include "src/app/tempering.h"
+#include "src/app/training_file.h"
 
 namespace sturnus::app {
 namespace {
@@ -42,12 +43,21 @@ using DataSets = std::map<std::string, RunConfig>;
 // What is kept of a result in a table.
 json summary(const json& result, const RunConfig& config) {
   json row = data_of_row(config);
+  row["seed"] = config.ensemble.seed;
   row["source"] = result.at("sturnus").at("commit");
   row["metrics"] = result.at("metrics");
   row["lambda"] = {{"mean", result.at("lambda").at("mean")}, {"sd", result.at("lambda").at("sd")}};
   row["members"] = {{"divergences", result.at("members").at("divergences")}};
   row["timing"] = result.at("timing");
   return row;
+}
+
+// The settings of a variant, with what the request changes of them.
+RunConfig asked_config(Experiment experiment, const std::string& variant,
+                       const TableRequest& request) {
+  RunConfig config = variant_config(experiment, variant, request.iterations);
+  if (request.members) config.ensemble.members = *request.members;
+  return config;
 }
 
 // The settings that the runs of a variant share.
@@ -57,38 +67,47 @@ json shared_settings(const RunConfig& config) {
   return settings;
 }
 
-// That summary, if an earlier table of the same settings has it; else null.
+// Throws Error unless the runs of an earlier table have the settings that this one would give them:
+// what is kept is neither dropped nor mixed with other runs.
+void check_kept(const json& kept, const TableRequest& request) {
+  for (const json& variant : kept.at("variants")) {
+    RunConfig config = config_from_json(variant.at("settings"));
+    std::string difference =
+        first_difference(shared_settings(config),
+                         shared_settings(asked_config(config.experiment, config.variant, request)));
+    if (difference.empty()) continue;
+    throw Error("its runs of " + config.variant + " have other settings: " + difference +
+                " differs");
+  }
+}
+
+// That summary, if an earlier table has it; else null.
 json kept_summary(const json& kept, const RunConfig& config) {
   if (kept.is_null()) return {};
   for (const json& variant : kept.at("variants")) {
-    if (variant.at("name") != config.variant ||
-        shared_settings(config_from_json(variant.at("settings"))) != shared_settings(config)) {
-      continue;
-    }
+    if (variant.at("name") != config.variant) continue;
     for (json run : variant.at("runs")) {
       if (!is_of(run, config)) continue;
       if (!run.contains("source")) run["source"] = kept.at("sturnus").at("commit");
+      if (!run.contains("seed")) run["seed"] = config.ensemble.seed;
       return run;
     }
   }
   return {};
 }
 
-// The result of a run that is in its folder already, or that is run now. A finished one of other
-// settings is not overwritten.
-json result_of(const RunConfig& config, const fs::path& place, std::ostream& progress) {
+// The result of a run that is in its folder already, or null. Throws Error when a finished one is
+// of other settings: it is not overwritten.
+json finished_result(const RunConfig& config, const fs::path& place) {
   fs::path file = place / "result.json";
-  json result;
-  if (fs::exists(file)) {
-    result = read_kept(file, "Choose another --out, or remove it", [&](const json& found) {
-      if (!found.at("finished").get<bool>()) return json();
-      json settings = to_json(config_from_json(found.at("settings")));
-      std::string difference = first_difference(settings, to_json(config));
-      if (difference.empty()) return found;
-      throw Error("it is a finished result of other settings: " + difference + " differs");
-    });
-  }
-  return result.is_null() ? run(config, {place, true}, progress) : result;
+  if (!fs::exists(file)) return {};
+  return read_kept(file, "Choose another --out, or remove it", [&](const json& found) {
+    if (!found.at("finished").get<bool>()) return json();
+    json settings = to_json(config_from_json(found.at("settings")));
+    std::string difference = first_difference(settings, to_json(config));
+    if (difference.empty()) return found;
+    throw Error("it is a finished result of other settings: " + difference + " differs");
+  });
 }
 
 // As many exact posterior draws as the ensemble has members, scored as the ensemble is; distances
@@ -164,8 +183,14 @@ json summary_against(const json& result, const RunConfig& config, const Tempered
 // One variant on one data set, and its summary once it is done.
 struct Cell {
   RunConfig config;
-  json done;
+  json done;  // null: to be run
+  json kept;  // stays in the table until it is run
 };
+
+// Whether a summary tells the distance to a posterior.
+bool has_distance(const json& done) {
+  return !done.is_null() && !done.at("metrics").at("exact").empty();
+}
 
 // No list at all wants everything.
 template <class T>
@@ -188,14 +213,15 @@ std::set<std::uint64_t> fresh_seeds(const TableRequest& request, const json& kep
 std::vector<Cell> cells_of(Experiment experiment, const TableRequest& request, const json& kept) {
   std::vector<Cell> cells;
   for (const std::string& variant : variants_of(experiment)) {
-    RunConfig config = variant_config(experiment, variant, request.iterations);
-    if (request.members) config.ensemble.members = *request.members;
+    RunConfig config = asked_config(experiment, variant, request);
     auto add = [&](bool wanted) {
-      Cell cell = {config_from_json(to_json(config)), kept_summary(kept, config)};
+      json before = kept_summary(kept, config);
+      Cell cell = {config, before, before};
       bool asked_for = wanted && wants(request.variants, variant);
-      bool has_distance = !cell.done.is_null() && !cell.done["metrics"]["exact"].empty();
-      if (asked_for && !request.against.empty() && !has_distance) cell.done = {};
-      if (asked_for || !cell.done.is_null()) cells.push_back(cell);
+      if (asked_for && !request.against.empty() && !has_distance(cell.done)) cell.done = {};
+      if (!asked_for && cell.done.is_null()) return;
+      cell.config = config_from_json(to_json(config));  // checked as a file is
+      cells.push_back(cell);
     };
     if (!request.data_seeds.empty()) {
       for (std::uint64_t seed : fresh_seeds(request, kept)) {
@@ -213,20 +239,44 @@ std::vector<Cell> cells_of(Experiment experiment, const TableRequest& request, c
   return cells;
 }
 
+fs::path place_of(const fs::path& folder, const RunConfig& config) {
+  return folder / (config.variant + "-" + data_name(config));
+}
+
+// Throws Error for all that would end the table later: results and trainings of other settings in
+// the folder, and an ensemble that cannot be traced.
+void check_cells(const std::vector<Cell>& cells, const fs::path& folder) {
+  std::set<std::string> traced;
+  for (const Cell& cell : cells) {
+    if (!cell.done.is_null()) continue;
+    fs::path place = place_of(folder, cell.config);
+    if (!finished_result(cell.config, place).is_null()) continue;
+    kept_training({place, true}, to_json(cell.config)).load([](const json&, std::string_view) {});
+    if (!traced.insert(cell.config.variant).second) continue;
+    try {
+      Ensemble(problem_of(cell.config), cell.config.ensemble).lower();
+    } catch (const Error& error) {
+      throw Error("table: " + cell.config.variant + " cannot be trained: " + error.what());
+    }
+  }
+}
+
 // The rows of a table: what is done of each variant.
 json rows_of(const std::vector<Cell>& cells) {
   json rows = json::array();
   for (const Cell& cell : cells) {
-    if (cell.done.is_null()) continue;
+    const json& row = cell.done.is_null() ? cell.kept : cell.done;
+    if (row.is_null()) continue;
     if (rows.empty() || rows.back().at("name") != cell.config.variant) {
       rows.push_back({{"name", cell.config.variant}, {"runs", json::array()}});
     }
     rows.back()["settings"] = to_json(cell.config);
-    rows.back()["runs"].push_back(cell.done);
+    rows.back()["runs"].push_back(row);
   }
   return rows;
 }
 
+// What the command line asks for, before anything is done.
 void check(const TableRequest& request, Experiment experiment) {
   for (const std::string& variant : request.variants) variant_config(experiment, variant);
   for (int run : request.runs) check_run("table", name_of(experiment), run);
@@ -243,9 +293,10 @@ void check(const TableRequest& request, Experiment experiment) {
 }
 
 // What an earlier table kept.
-json kept_table(const fs::path& file) {
-  return read_kept(file, "Choose another --keep, or remove it", [](const json& table) {
+json kept_table(const fs::path& file, const TableRequest& request) {
+  return read_kept(file, "Choose another --keep, or remove it", [&](const json& table) {
     for (const char* part : {"variants", "exact", "sturnus", "device"}) table.at(part);
+    check_kept(table, request);
     return table;
   });
 }
@@ -263,9 +314,10 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
   fs::path kept_json = request.keep / (kept_name + ".json");
   fs::path kept_page = request.keep / (kept_name + ".md");
   json kept;
-  if (!request.keep.empty() && fs::exists(kept_json)) kept = kept_table(kept_json);
+  if (!request.keep.empty() && fs::exists(kept_json)) kept = kept_table(kept_json, request);
 
   std::vector<Cell> cells = cells_of(experiment, request, kept);
+  check_cells(cells, folder);
   DataSets sets;
   for (const Cell& cell : cells) sets.emplace(data_name(cell.config), cell.config);
   const RunConfig& first = cells.front().config;
@@ -290,7 +342,9 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
     std::string data = data_name(config);
     json result;
     if (!guard.interrupted()) {
-      result = result_of(config, folder / (config.variant + "-" + data), progress);
+      fs::path place = place_of(folder, config);
+      result = finished_result(config, place);
+      if (result.is_null()) result = run(config, {place, true}, progress);
     }
     if (result.is_null() || !result.at("finished").get<bool>()) {
       out << "Interrupted; the same command goes on where this one stopped.\n";

@@ -52,7 +52,8 @@ std::optional<MeanSd> over_runs(const json& runs, const char* key) {
   std::vector<double> values;
   for (const json& run : runs) {
     const json& value = run.at("metrics").at(key);
-    if (value.is_number()) values.push_back(value.get<double>());
+    // Files have null in place of infinity and NaN.
+    if (value.is_number() && std::isfinite(value.get<double>())) values.push_back(value);
   }
   if (values.empty()) return {};
   return mean_sd(values);

@@ -433,6 +433,19 @@ TEST_F(Commands, ATableSaysWhatItCannotDo) {
   EXPECT_EQ(message([&](TableRequest& r) { r.keep = folder.path(); }),
             kept.string() +
                 " cannot be used: key 'exact' not found. Choose another --keep, or remove it");
+
+  // Before the first training.
+  EXPECT_EQ(message([](TableRequest& r) { r.members = 3, r.runs = {1}; }),
+            "table: correlated cannot be trained: log_correlated_density: 3 members of 2 values "
+            "have no covariance. Take at least 4 members, or let the density see less");
+  file("table/none-run0/result.json",
+       R"({"finished": true, "settings": {"experiment": "exponential", "variant": "none"}})");
+  fs::create_directories(folder.path() / "table" / "f-run0");
+  file("table/f-run0/result.json",
+       R"({"finished": true, "settings": {"experiment": "exponential", "variant": "f",
+           "members": 4}})");
+  EXPECT_THAT(message([](TableRequest& r) { r.runs = {0}; }), HasSubstr("/members differs"));
+  EXPECT_EQ(progress.str(), "");
 }
 
 // Each data set is run once; those of an earlier table stay in the next.
@@ -518,10 +531,37 @@ TEST_F(Commands, ATableGoesOnFromWhatIsKept) {
   EXPECT_THAT(progress.str().substr(first.size()),
               AllOf(HasSubstr("run 2"), Not(HasSubstr("run 1"))));
   EXPECT_THAT(contents(request.keep / "lotka_volterra.md"), HasSubstr("over 3 runs"));
+  // Each row tells its seed; what was kept before rows did is known too.
+  nlohmann::json kept = nlohmann::json::parse(contents(request.keep / "lotka_volterra.json"));
+  EXPECT_EQ(kept["variants"][0]["runs"][2]["seed"], 2);
+  EXPECT_EQ(kept["variants"][0]["runs"][0]["seed"], 0);
+
+  // Other settings do not take the place of what is kept.
+  std::string written = contents(request.keep / "lotka_volterra.json");
   request.iterations = 4;
   request.runs = {0};
+  for (const char* variant : {"none", "f"}) {
+    request.variants = {variant};
+    EXPECT_EQ(error_of([&] { run_table(out, progress, request); }),
+              (request.keep / "lotka_volterra.json").string() +
+                  " cannot be used: its runs of none have other settings: /iterations differs. "
+                  "Choose another --keep, or remove it");
+  }
+  EXPECT_EQ(contents(request.keep / "lotka_volterra.json"), written);
+}
+
+// What is not asked for is not checked.
+TEST_F(Commands, ATableOfOneMemberHasOneVariant) {
+  std::ostringstream progress;
+  TableRequest request;
+  request.experiment = "exponential";
+  request.variants = {"none"};
+  request.runs = {0};
+  request.members = 1;
+  request.iterations = 2;
+  request.out = folder.path() / "table";
   run_table(out, progress, request);
-  EXPECT_THAT(contents(request.keep / "lotka_volterra.md"), HasSubstr("4 iterations"));
+  EXPECT_THAT(out.str(), HasSubstr("none"));
 }
 
 }  // namespace
