@@ -23,8 +23,8 @@ void install_plugin(std::ostream& out, const std::string& name);
 void show_devices(std::ostream& out, const std::string& platform);
 
 struct CompileRequest {
-  std::filesystem::path program;  // a file with StableHLO text, or an experiment
-  std::string variant = "full";   // of the experiment
+  std::filesystem::path program;  // a file with StableHLO text or settings, or an experiment
+  std::string variant = {};       // of the experiment; empty: full, or what the file says
   std::optional<std::int64_t> members = {};
   std::vector<std::string> targets;  // "cpu", "h100", "tpu:v5e:2x2", a file with a GPU description
   int devices = 1;                   // the program is split over so many
@@ -42,7 +42,7 @@ struct RunRequest {
   std::string experiment;  // a name, or a file with settings in JSON
   std::string variant;     // empty: full, or what the file says; see with_variant
   std::optional<std::int64_t> members, iterations, run;
-  std::optional<std::uint64_t> seed;
+  std::optional<std::uint64_t> seed;    // empty: the number of the run, or what the file says
   std::string device;                   // "cpu", "cuda:1"; empty: the default device
   std::optional<std::int64_t> devices;  // members are spread over so many, from `device` on
   std::filesystem::path out;            // folder; empty: results/<experiment>-<variant>-run<number>
@@ -51,7 +51,7 @@ struct RunRequest {
 };
 
 /// `sturnus run`: trains an ensemble, prints its scores, writes result.json and report.html.
-/// Throws Error when the folder holds a finished result.
+/// Throws Error when the folder holds a finished result, as sample_problem and fit_problem do.
 void run_experiment(std::ostream& out, std::ostream& progress, const RunRequest& request);
 
 /// `sturnus report`: writes report.html beside a result.json of `run` or `sample`, which is given
@@ -60,7 +60,7 @@ void make_report(std::ostream& out, const std::filesystem::path& result);
 
 struct TableRequest {
   std::string experiment;
-  std::vector<std::string> variants;      // empty: the published ones
+  std::vector<std::string> variants;      // empty: all, the published ones and `correlated`
   std::vector<int> runs;                  // empty: the published ones
   std::vector<std::uint64_t> data_seeds;  // fresh data of these seeds instead of published runs
   std::optional<std::int64_t> members, iterations;

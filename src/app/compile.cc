@@ -17,6 +17,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Settings are an object of JSON, which StableHLO never is; comments may stand before it.
+bool is_settings(const fs::path& file, const std::string& text) {
+  std::size_t first = text.find_first_not_of(" \t\r\n");
+  return file.extension() == ".json" || (first != text.npos && text[first] == '{');
+}
+
 bool starts_with(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
 
 Executable compile_for(const std::string& target, const std::string& program,
@@ -68,6 +74,7 @@ nlohmann::json to_json(const ProgramReport& report) {
   return {{"name", report.name},
           {"compile_s", report.compile_seconds},
           {"code_bytes", report.code_bytes},
+          {"serialized_bytes", report.serialized_bytes},
           {"argument_bytes", report.argument_bytes},
           {"output_bytes", report.output_bytes},
           {"temporary_bytes", report.temporary_bytes},
@@ -95,14 +102,13 @@ void compile_program(std::ostream& out, const CompileRequest& request) {
   std::string text;
   std::optional<Ensemble> training;
   // A folder may well have the name of an experiment.
-  if (fs::exists(request.program) && !fs::is_directory(request.program)) {
-    text = read_file(request.program);
-  } else {
+  bool is_file = fs::exists(request.program) && !fs::is_directory(request.program);
+  if (is_file) text = read_file(request.program);
+  if (!is_file || is_settings(request.program, text)) {
     // The whole training of an experiment: (state, iterations) -> state.
-    Experiment experiment = experiment_named(request.program.string());
-    RunConfig config = variant_config(experiment, request.variant);
+    RunConfig config = config_named(request.program.string(), request.variant);
     if (request.members) config.ensemble.members = *request.members;
-    training.emplace(problem_of(data_of(config)), config.ensemble);
+    training.emplace(problem_of(config), config.ensemble);
   }
   CompileOptions options;
   options.partitions = request.devices;

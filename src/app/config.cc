@@ -551,6 +551,17 @@ RunConfig config_from_file(const std::filesystem::path& path) {
   }
 }
 
+RunConfig config_named(const std::string& experiment_or_file, const std::string& variant,
+                       std::optional<std::int64_t> iterations) {
+  if (!std::filesystem::is_regular_file(experiment_or_file)) {
+    return variant_config(experiment_named(experiment_or_file), variant.empty() ? "full" : variant,
+                          iterations);
+  }
+  RunConfig config = config_from_file(experiment_or_file);
+  if (!variant.empty()) config = with_variant(config, variant);
+  return iterations ? with_iterations(config, *iterations) : config;
+}
+
 json to_json(const RunConfig& config) {
   RunConfig copy = config;
   return Writer::written(copy);

@@ -317,6 +317,8 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
   if (!request.keep.empty() && fs::exists(kept_json)) kept = kept_table(kept_json, request);
 
   std::vector<Cell> cells = cells_of(experiment, request, kept);
+  make_folder("table", "--out", folder);
+  make_folder("table", "--keep", request.keep);
   check_cells(cells, folder);
   DataSets sets;
   for (const Cell& cell : cells) sets.emplace(data_name(cell.config), cell.config);

@@ -24,6 +24,45 @@ std::string said_by(const std::exception& error) {
 
 }  // namespace
 
+void make_folder(const std::string& command, const std::string& option, const fs::path& folder) {
+  if (folder.empty()) return;
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  std::string cause = problem ? problem.message() : "";
+  if (!problem && !fs::is_directory(folder)) cause = "it is a file";
+  if (cause.empty()) {
+    fs::path probe = folder / ".sturnus";
+    try {
+      write_file(probe, "");
+      fs::remove(probe);
+      return;
+    } catch (const Error& error) {
+      cause = error.what();
+    }
+  }
+  throw Error(command + ": nothing can be written to the folder " + folder.string() + ": " + cause +
+              ". Choose another " + option);
+}
+
+void check_places(const std::string& command, const std::string& kind, const RunPlaces& places) {
+  if (places.folder.empty()) return;
+  fs::path file = places.folder / "result.json";
+  bool unfinished = fs::exists(places.folder / (kind + ".part"));
+  if (!unfinished && fs::exists(file)) {
+    const std::string remedy = "Choose another --out, or remove it";
+    bool finished = read_kept(
+        file, remedy, [](const json& result) -> json { return result.at("finished").get<bool>(); });
+    if (finished) {
+      throw Error(command + ": " + file.string() + " holds a finished result. " + remedy);
+    }
+  }
+  make_folder(command, "--out", places.folder);
+  if (places.resume && !unfinished) {
+    log(LogLevel::warning, command + ": " + places.folder.string() + " holds no unfinished " +
+                               kind + " to resume; a new one begins");
+  }
+}
+
 KeptWork::KeptWork(const RunPlaces& places, std::string command, std::string kind, json settings)
     : path_(places.folder.empty() ? fs::path() : places.folder / (kind + ".part")),
       resume_(places.resume),

@@ -17,6 +17,17 @@ struct RunPlaces {
   bool resume = false;
 };
 
+/// Makes the folder of an option ("--out") and proves that files can be written there, before work
+/// begins that would be lost. Throws Error, in the name of `command`. Nothing is done for no
+/// folder.
+void make_folder(const std::string& command, const std::string& option,
+                 const std::filesystem::path& folder);
+
+/// The same for the place of a result, which `kind`.part holds while it is unfinished. Throws Error
+/// when a finished result is there: it may have taken hours, and none is overwritten. Warns when
+/// there is nothing to resume.
+void check_places(const std::string& command, const std::string& kind, const RunPlaces& places);
+
 /// The file <folder>/<kind>.part: arrays, notes on them, and the settings that both belong to.
 class KeptWork {
  public:

@@ -4,15 +4,27 @@
 #include <sturnus/runtime/version.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <iostream>
 
 #include "src/app/commands.h"
+#include "src/app/progress.h"
 
 namespace {
 
 void print_warnings(sturnus::LogLevel level, std::string_view message) {
   if (level == sturnus::LogLevel::warning) std::cerr << "sturnus: warning: " << message << '\n';
 }
+
+// What strtoull would take silently is no seed: a minus sign, or more than 64 bits.
+std::string wrong_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const char* end = text.data() + text.size();
+  auto [stopped, problem] = std::from_chars(text.data(), end, seed);
+  if (problem == std::errc() && stopped == end) return "";
+  return text + " is not a whole number from 0 to 2^64 - 1";
+}
+const CLI::Validator is_seed(wrong_seed, "", "seed");
 
 }  // namespace
 
@@ -35,7 +47,9 @@ int main(int argc, char** argv) {
                   "of settings: its repulsion, and what else makes it this variant");
   run->add_option("--members", run_request.members, "Networks in the ensemble");
   run->add_option("--iterations", run_request.iterations, "Steps of the optimiser");
-  run->add_option("--seed", run_request.seed, "For the networks' first weights");
+  run->add_option("--seed", run_request.seed,
+                  "For the networks' first weights (default: the number of the run, as in table)")
+      ->check(is_seed);
   run->add_option("--run", run_request.run, "Which of the published data sets, 0 to 4");
   run->add_option("--device", run_request.device, "cpu, cuda:1, ...");
   run->add_option("--devices", run_request.devices, "Spread the members over so many devices");
@@ -54,20 +68,31 @@ int main(int argc, char** argv) {
   CLI::App* table = program.add_subcommand("table", "An experiment's published table, and ours");
   TableRequest table_request;
   table->add_option("experiment", table_request.experiment, "For instance oscillator")->required();
-  table->add_option("--variants", table_request.variants, "Some of the variants of run")
+  table
+      ->add_option(
+          "--variants", table_request.variants,
+          "Some of the variants of run (default: the published ones, and correlated, which "
+          "trains twice as long, where there is one)")
       ->delimiter(',');
-  table->add_option("--runs", table_request.runs, "Some of the runs 0 to 4")->delimiter(',');
+  table->add_option("--runs", table_request.runs, "Some of the runs 0 to 4 (default: all)")
+      ->delimiter(',');
   table
       ->add_option("--data-seeds", table_request.data_seeds,
                    "Fresh data of these seeds instead of the published runs")
-      ->delimiter(',');
-  table->add_option("--members", table_request.members, "Networks in the ensemble");
-  table->add_option("--iterations", table_request.iterations, "Steps of the optimiser");
+      ->delimiter(',')
+      ->check(is_seed);
+  table->add_option("--members", table_request.members,
+                    "Networks in the ensemble (default: as published, 50 of exponential, else 25)");
+  table->add_option("--iterations", table_request.iterations,
+                    "Steps of the optimiser (default: as published, of each variant its own)");
   table->add_option("--against", table_request.against,
                     "tempering: distances to that posterior, for lotka_volterra");
   table->add_option("--device", table_request.device, "cpu, cuda:1, ...");
-  table->add_option("--out", table_request.out, "Folder; what is there is not run again");
-  table->add_option("--keep", table_request.keep, "Folder for the results page and its JSON");
+  table->add_option("--out", table_request.out,
+                    "Folder; what is there is not run again (default: results/table-EXPERIMENT)");
+  table->add_option("--keep", table_request.keep,
+                    "Folder for the results page and its JSON, which go on from what they hold "
+                    "(default: not kept)");
   table->callback([&] { run_table(std::cout, std::cerr, table_request); });
 
   CLI::App* sample = program.add_subcommand("sample", "Draw from a posterior by Markov chains");
@@ -81,7 +106,7 @@ int main(int argc, char** argv) {
   sample->add_option("--chains", sample_request.chains, "Markov chains (default: 4)");
   sample->add_option("--warmup", sample_request.warmup, "Transitions to learn by (default: 1000)");
   sample->add_option("--draws", sample_request.draws, "Of each chain (default: 1000)");
-  sample->add_option("--seed", sample_request.seed, "For starts and draws");
+  sample->add_option("--seed", sample_request.seed, "For starts and draws")->check(is_seed);
   sample->add_option("--run", sample_request.run, "Which of the published data sets, 0 to 4");
   sample->add_option("--metric", sample_request.metric, "unit, diagonal (default) or dense");
   sample->add_option("--target-acceptance", sample_request.target_acceptance,
@@ -106,7 +131,7 @@ int main(int argc, char** argv) {
   posterior->add_option("--draws", posterior_request.draws, "Of each walker (default: 1000)");
   posterior->add_option("--chains", posterior_request.chains, "Of NUTS (default: 8)");
   posterior->add_option("--chain-draws", posterior_request.chain_draws, "Of each (default: 2000)");
-  posterior->add_option("--seed", posterior_request.seed, "For all random numbers");
+  posterior->add_option("--seed", posterior_request.seed, "For all random numbers")->check(is_seed);
   posterior->add_option("--device", posterior_request.device, "cpu, cuda:1, ...");
   posterior->add_option("--out", posterior_request.out, "Folder; what is there is not run again");
   posterior->add_option("--keep", posterior_request.keep, "Folder for the page and its JSON");
@@ -122,7 +147,7 @@ int main(int argc, char** argv) {
                  "Steps of the optimiser (default: 10000, of the network 20000)");
   vi->add_option("--draws", vi_request.draws,
                  "Of the Gaussian at the end (default: 4000, of the network 100)");
-  vi->add_option("--seed", vi_request.seed, "For start, steps and draws");
+  vi->add_option("--seed", vi_request.seed, "For start, steps and draws")->check(is_seed);
   vi->add_option("--run", vi_request.run, "Which of the published data sets, 0 to 4");
   vi->add_option("--device", vi_request.device, "cpu, cuda:1, ...");
   vi->add_option("--out", vi_request.out, "Folder for result.json, report.html and the draws");
@@ -149,10 +174,10 @@ int main(int argc, char** argv) {
   request.targets = {"cpu"};
   compile
       ->add_option("program", request.program,
-                   "A file with StableHLO text, or an experiment: its whole training")
+                   "A file with StableHLO text, or an experiment or a file with its settings: its "
+                   "whole training")
       ->required();
-  compile->add_option("--variant", request.variant,
-                      "Of the experiment, as for run (default: full)");
+  compile->add_option("--variant", request.variant, "Of the experiment, as for run");
   compile->add_option("--members", request.members, "Of the experiment");
   compile
       ->add_option("--for,--target", request.targets,
@@ -170,11 +195,11 @@ int main(int argc, char** argv) {
 
   try {
     program.parse(argc, argv);
-    return 0;
+    return interrupted_exit_code().value_or(0);
   } catch (const CLI::ParseError& error) {
     return program.exit(error);
   } catch (const std::exception& error) {
     std::cerr << "sturnus: " << error.what() << '\n';
-    return 1;
+    return interrupted_exit_code().value_or(1);
   }
 }

@@ -97,6 +97,8 @@ void run_posterior(std::ostream& out, std::ostream& progress, const PosteriorReq
   at_least("posterior", "particles", request.particles, std::max(request.chains, request.walkers));
   select_device(request.device);
   fs::path folder = request.out.empty() ? fs::path("results") / ("posterior-" + name) : request.out;
+  make_folder("posterior", "--out", folder);
+  make_folder("posterior", "--keep", request.keep);
   TemperingSettings tempering = {request.particles, request.walkers, request.draws, request.seed};
   json nuts = {{"particles", request.particles},
                {"chains", request.chains},

@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
 #include <csignal>
 #include <iostream>
@@ -13,13 +14,15 @@
 namespace sturnus::app {
 namespace {
 
-volatile std::sig_atomic_t interrupt_noted = 0;
-int guards = 0;
-void (*before_guards)(int) = SIG_DFL;
+constexpr std::array signals = {SIGINT, SIGTERM};
 
-extern "C" void note_interrupt(int) {
-  interrupt_noted = 1;
-  std::signal(SIGINT, SIG_DFL);
+volatile std::sig_atomic_t interrupt_noted = 0;  // the signal
+int guards = 0;
+std::array<void (*)(int), signals.size()> before_guards = {};
+
+extern "C" void note_interrupt(int signal) {
+  interrupt_noted = signal;
+  for (int any : signals) std::signal(any, SIG_DFL);
 }
 
 // Of the terminal that standard error is, as wide as it is now.
@@ -101,11 +104,19 @@ void Progress::finish() {
 InterruptGuard::InterruptGuard() {
   if (guards++ > 0) return;
   interrupt_noted = 0;
-  before_guards = std::signal(SIGINT, note_interrupt);
+  for (std::size_t i = 0; i < signals.size(); i++) {
+    before_guards[i] = std::signal(signals[i], note_interrupt);
+  }
 }
 InterruptGuard::~InterruptGuard() {
-  if (--guards == 0) std::signal(SIGINT, before_guards);
+  if (--guards > 0) return;
+  for (std::size_t i = 0; i < signals.size(); i++) std::signal(signals[i], before_guards[i]);
 }
 bool InterruptGuard::interrupted() const { return interrupt_noted != 0; }
+
+std::optional<int> interrupted_exit_code() {
+  if (interrupt_noted == 0) return {};
+  return 128 + interrupt_noted;
+}
 
 }  // namespace sturnus::app

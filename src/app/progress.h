@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,8 @@ class Progress {
   std::int64_t start_iteration_ = 0;
 };
 
-/// While it lives, the first Ctrl-C is only noted; the second ends the program as usual. One within
-/// another knows what the other knows, so that a Ctrl-C ends the work of both.
+/// While it lives, the first Ctrl-C or SIGTERM is only noted; the second ends the program as usual.
+/// One within another knows what the other knows, so that a Ctrl-C ends the work of both.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -46,5 +47,9 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
   bool interrupted() const;
 };
+
+/// What a program returns that a signal noted by the last guard has ended, 130 for Ctrl-C; nothing
+/// where there was none.
+std::optional<int> interrupted_exit_code();
 
 }  // namespace sturnus::app

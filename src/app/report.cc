@@ -49,8 +49,10 @@ std::string header_of(const json& result) {
   std::string variant = spaced(text(settings, "variant"));
   Row about;
   if (!variant.empty()) about.push_back("variant " + variant);
-  for (const char* key : {"run", "seed"}) {
-    if (!get(settings, key).is_null()) about.push_back(key + (" " + count(get(settings, key))));
+  const std::pair<const char*, const char*> numbers[] = {
+      {"run", "run "}, {"data_seed", "data seed "}, {"seed", "seed "}};
+  for (const auto& [key, title] : numbers) {
+    if (!get(settings, key).is_null()) about.push_back(title + count(get(settings, key)));
   }
   const char* rows = get(settings, "draws").is_null() ? "members" : "draws";
   about.push_back(count(get(settings, rows)) + " " + rows);

@@ -225,6 +225,11 @@ std::string details(const json& result, std::span<const NamedTime> times, const 
     rows.push_back({resumed, count(result["timing"]["resumed_at"])});
   }
   rows.push_back({"device", words(get(result, "device"))});
+  json runtime = get(result, "sturnus", "runtime");
+  if (runtime.is_object()) {
+    rows.push_back({"platform", words(get(runtime, "platform_version"))});
+    rows.push_back({"PJRT API", words(get(runtime, "pjrt_api"))});
+  }
   rows.push_back({"Sturnus", words(get(result, "sturnus", "version"))});
   rows.push_back({"commit", words(get(result, "sturnus", "commit"))});
   std::string timing = tagged("h3", "Time and place") + table({}, rows, "pairs");

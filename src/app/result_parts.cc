@@ -1,6 +1,9 @@
 #include "src/app/result_parts.h"
 
+#include <sturnus/functional/array.h>
 #include <sturnus/inference/results/metrics.h>
+#include <sturnus/runtime/client.h>
+#include <sturnus/runtime/plugin.h>
 #include <sturnus/runtime/version.h>
 
 #include <algorithm>
@@ -14,9 +17,35 @@ namespace sturnus::app {
 
 using nlohmann::json;
 
+namespace {
+
+json to_json(const NamedValues& values) {
+  json result = json::object();
+  for (const auto& [name, value] : values) result[name] = to_string(value);
+  return result;
+}
+
+json describe_runtime() {
+  Device device = default_device();
+  Client client = device.owner();
+  ApiVersion api = client.plugin().api_version();
+  DeviceDescription description = device.description();
+  return {{"platform", client.platform_name()},
+          {"platform_version", client.platform_version()},
+          {"pjrt_api", std::to_string(api.major) + "." + std::to_string(api.minor)},
+          {"stablehlo", client.plugin().stablehlo_version()},
+          {"plugin", to_json(client.plugin().attributes())},
+          {"device_kind", description.kind},
+          {"device_attributes", to_json(description.attributes)}};
+}
+
+}  // namespace
+
 json describe_program() {
-  const char* commit = std::getenv("STURNUS_COMMIT");
-  return {{"version", version}, {"commit", commit != nullptr ? commit : "unknown"}};
+  const char* commit = std::getenv("STURNUS_COMMIT");  // by the launcher
+  return {{"version", version},
+          {"commit", commit != nullptr ? commit : "unknown"},
+          {"runtime", describe_runtime()}};
 }
 
 json describe_summary(const std::vector<ParameterSummary>& rows) {

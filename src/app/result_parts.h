@@ -10,7 +10,9 @@
 
 namespace sturnus::app {
 
-/// Version and commit of this program.
+/// Version and commit of this program, and under "runtime" those of what it runs on: the platform
+/// and its version, the plugin's PJRT API, StableHLO and what it says of itself, the kind of the
+/// default device and its attributes.
 nlohmann::json describe_program();
 
 /// By parameter: mean, mcse, sd, q05 to q95, hdi90, rhat, ess_bulk, ess_tail.

@@ -23,16 +23,16 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 RunConfig config_of(const RunRequest& request) {
-  bool is_file = fs::is_regular_file(request.experiment);
-  RunConfig config = is_file ? config_from_file(request.experiment)
-                             : variant_config(experiment_named(request.experiment),
-                                              request.variant.empty() ? "full" : request.variant,
-                                              request.iterations);
-  if (is_file && !request.variant.empty()) config = with_variant(config, request.variant);
+  RunConfig config = config_named(request.experiment, request.variant, request.iterations);
   if (request.members) config.ensemble.members = *request.members;
-  if (is_file && request.iterations) config = with_iterations(config, *request.iterations);
+  if (request.run) {
+    config.run = *request.run;
+    // As the table has it, so that both are the same run.
+    bool is_file = fs::is_regular_file(request.experiment);
+    if (!is_file && *request.run >= 0)
+      config.ensemble.seed = static_cast<std::uint64_t>(*request.run);
+  }
   if (request.seed) config.ensemble.seed = *request.seed;
-  if (request.run) config.run = *request.run;
   if (request.devices) config.ensemble.devices = *request.devices;
   // Checked as a file is.
   return config_from_json(to_json(config));
@@ -60,16 +60,6 @@ bool has_chains(const json& result) {
                      [](const auto& c) { return c.at("finished").template get<bool>(); });
 }
 
-// A result may have taken hours: none is overwritten. What is unfinished is KeptWork's to judge.
-void check_place(const fs::path& folder) {
-  fs::path file = folder / "result.json";
-  if (!fs::exists(file) || fs::exists(folder / "training.part")) return;
-  std::string remedy = "Choose another --out, or remove it";
-  bool finished = read_kept(
-      file, remedy, [](const json& result) -> json { return result.at("finished").get<bool>(); });
-  if (finished) throw Error("run: " + file.string() + " holds a finished result. " + remedy);
-}
-
 }  // namespace
 
 void select_device(const std::string& name, int count) {
@@ -87,6 +77,11 @@ void select_device(const std::string& name, int count) {
     if (problem != std::errc() || stopped != end) {
       throw Error("device: \"" + name + "\" is not platform:number, such as cpu:0");
     }
+  }
+  if (index < devices.size() && index + static_cast<std::size_t>(count) > devices.size()) {
+    throw Error("device: " + std::to_string(count) + " devices from " + name +
+                " on are asked for, but " + platform + " has " + std::to_string(devices.size()) +
+                ", counted from 0. Give --device " + platform + ":0, or fewer --devices");
   }
   if (index >= devices.size()) {
     throw Error("device: there is no " + name + "; " + platform + " has " +
@@ -109,7 +104,7 @@ void run_experiment(std::ostream& out, std::ostream& progress, const RunRequest&
     against = ChainSettings{.method = request.against, .seed = config.ensemble.seed};
   }
   InterruptGuard guard;
-  check_place(folder);
+  check_places("run", "training", {folder, request.resume});
   json result = run(config, {folder, request.resume}, progress, against);
   print_scores(out, result);
   print_training(out, result);

@@ -1,5 +1,6 @@
 #include <ostream>
 
+#include "src/app/chain_program.h"
 #include "src/app/chain_run.h"
 #include "src/app/commands.h"
 #include "src/app/sampled_problems.h"
@@ -17,7 +18,10 @@ void sample_problem(std::ostream& out, std::ostream& progress, const SampleReque
   std::filesystem::path folder = request.out.empty()
                                      ? std::filesystem::path("results") / ("sample-" + problem.name)
                                      : request.out;
-  print_chains(out, run_chains(posterior, request, {folder, request.resume}, progress));
+  RunPlaces places = {folder, request.resume};
+  chain_program(posterior.target, request);  // settings that make no sense leave no folder
+  check_places("sample", "sampling", places);
+  print_chains(out, run_chains(posterior, request, places, progress));
 }
 
 }  // namespace sturnus::app

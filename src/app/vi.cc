@@ -83,6 +83,7 @@ void fit_problem(std::ostream& out, std::ostream& progress, const VariationalReq
                    {"draws", draws},
                    {"seed", request.seed}};
   fs::path folder = folder_of(request);
+  check_places("vi", "fit", {folder, request.resume});
   KeptWork kept = kept_fit({folder, request.resume}, settings);
   Fitted fitted = run_fit(fit, problem.name + " " + request.family, iterations, kept, progress);
 

@@ -68,6 +68,7 @@ void fit_network(std::ostream& out, std::ostream& progress, const VariationalReq
                    {"draws", draws},
                    {"seed", request.seed}};
   fs::path folder = folder_of(request);
+  check_places("vi", "fit", {folder, request.resume});
   KeptWork kept = kept_fit({folder, request.resume}, settings);
   Fitted fitted = run_fit(network.fit(), request.problem, iterations, kept, progress);
 

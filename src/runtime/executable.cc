@@ -139,6 +139,7 @@ ProgramReport Executable::report() const {
   MemoryStats memory = if_implemented([this] { return memory_stats(); });
   report.compile_seconds = compile_seconds();
   report.code_bytes = memory.code > 0 ? memory.code : code_bytes();
+  report.serialized_bytes = std::ssize(if_implemented([this] { return serialize(); }));
   report.argument_bytes = memory.arguments;
   report.output_bytes = memory.outputs;
   report.temporary_bytes = memory.temporary;

@@ -215,13 +215,25 @@ ProgramReport make_report(const HloProgram& program) {
   return report;
 }
 
+namespace {
+
+// The code's size, or that of the whole program where the plugin tells no other.
+Row code_row(const ProgramReport& report) {
+  if (report.code_bytes > 0) return {"code", format_bytes(report.code_bytes), ""};
+  if (report.serialized_bytes == 0) return {"code", "?", ""};
+  return {"serialised program", format_bytes(report.serialized_bytes),
+          "code and what goes with it: the plugin does not tell the code alone"};
+}
+
+}  // namespace
+
 std::string to_string(const ProgramReport& report) {
   char seconds[32];
   std::snprintf(seconds, sizeof(seconds), "%.2f s", report.compile_seconds);
   const std::string at_least = report.run.has_open_loops ? ">= " : "";
   std::vector<Row> rows = {
       {"compile time", seconds, ""},
-      {"code", report.code_bytes > 0 ? format_bytes(report.code_bytes) : "?", ""},
+      code_row(report),
       {"arguments", format_bytes(report.argument_bytes), ""},
       {"outputs", format_bytes(report.output_bytes),
        report.alias_bytes > 0 ? format_bytes(report.alias_bytes) + " of them in arguments" : ""},

@@ -50,6 +50,7 @@ struct ProgramReport {
   // Known to whoever compiled the program; 0 when the plugin does not say.
   double compile_seconds = 0;
   std::int64_t code_bytes = 0;
+  std::int64_t serialized_bytes = 0;  // code and what goes with it, as Executable::serialize gives
   std::int64_t argument_bytes = 0;
   std::int64_t output_bytes = 0;
   std::int64_t temporary_bytes = 0;

@@ -126,6 +126,9 @@ TEST_F(Commands, SayWhichDeviceIsNotThere) {
     EXPECT_EQ(error_of([&] { select_device(name); }),
               "device: \"" + std::string(name) + "\" is not platform:number, such as cpu:0");
   }
+  EXPECT_EQ(error_of([] { select_device("cpu:1", 2); }),
+            "device: 2 devices from cpu:1 on are asked for, but cpu has 2, counted from 0. Give "
+            "--device cpu:0, or fewer --devices");
   EXPECT_THAT(error_of<PluginError>([] { select_device("abacus"); }),
               HasSubstr("there is no PJRT plugin for \"abacus\""));
 }
@@ -214,6 +217,21 @@ TEST_F(Commands, CompileAnExperiment) {
   // Weights and moments of 2 x (1 x 20 + 20 + 20 x 20 + 20 + 20 x 1 + 1) numbers, at least.
   EXPECT_GT(report.at("argument_bytes"), 3 * 4 * 2 * 481);
   EXPECT_THAT(out.str(), HasSubstr("iteration of loop 1"));
+}
+
+TEST_F(Commands, CompileAFileOfSettings) {
+  CompileRequest request;
+  request.program = file("mine.json", R"({"experiment": "exponential", "variant": "none",
+      "members": 2, "network": {"hidden": [3]}})");
+  request.targets = {"cpu"};
+  request.json = folder.path() / "report.json";
+  compile_program(out, request);
+  nlohmann::json report = nlohmann::json::parse(contents(request.json)).at("cpu");
+  EXPECT_EQ(report.at("run").at("has_open_loops"), true);
+  EXPECT_LT(report.at("argument_bytes"), 4000);
+  request.program = file("mine.json", R"({"experiment": "exponential", "membrs": 2})");
+  EXPECT_THAT(error_of([&] { compile_program(out, request); }),
+              HasSubstr("there is no setting \"membrs\""));
 }
 
 TEST_F(Commands, RefuseToCompileWhatTheyCannot) {
@@ -347,6 +365,83 @@ TEST_F(Commands, ARunHasAFolderOfItsOwnName) {
     EXPECT_THAT(error_of([&] { run_experiment(out, progress, request); }),
                 AllOf(StartsWith("run: the folder of results would be named after the variant \""),
                       HasSubstr("Give --out, or the variant another name")));
+  }
+}
+
+// Found out before anything is compiled or trained.
+TEST_F(Commands, RefuseAPlaceThatTakesNoFiles) {
+  std::ostringstream progress;
+  const fs::path taken = file("taken", "notes");
+  const auto message = [&](const std::string& command, const std::string& option) {
+    return command + ": nothing can be written to the folder " + taken.string() +
+           ": Not a directory. Choose another " + option;
+  };
+  RunRequest run;
+  run.experiment = "exponential";
+  run.out = taken;
+  EXPECT_EQ(error_of([&] { run_experiment(out, progress, run); }), message("run", "--out"));
+  TableRequest table;
+  table.experiment = "exponential";
+  table.out = taken;
+  EXPECT_EQ(error_of([&] { run_table(out, progress, table); }), message("table", "--out"));
+  table.out = folder.path() / "table";
+  table.keep = taken;
+  EXPECT_EQ(error_of([&] { run_table(out, progress, table); }), message("table", "--keep"));
+  SampleRequest sample;
+  sample.problem = "exponential";
+  sample.out = taken;
+  EXPECT_EQ(error_of([&] { sample_problem(out, progress, sample); }), message("sample", "--out"));
+  VariationalRequest vi;
+  vi.out = taken;
+  for (const char* problem : {"exponential", "oscillator_network"}) {
+    vi.problem = problem;
+    EXPECT_EQ(error_of([&] { fit_problem(out, progress, vi); }), message("vi", "--out"));
+  }
+  if (fs::exists("/proc")) {
+    run.out = "/proc/sturnus";
+    EXPECT_THAT(error_of([&] { run_experiment(out, progress, run); }),
+                StartsWith("run: nothing can be written to the folder /proc/sturnus: "));
+  }
+  EXPECT_EQ(contents(taken), "notes");
+  EXPECT_EQ(progress.str(), "");
+}
+
+TEST_F(Commands, OverwriteNoFinishedResult) {
+  std::ostringstream progress;
+  fs::create_directories(folder.path() / "done");
+  const fs::path result = file("done/result.json", R"({"finished": true})");
+  const std::string end =
+      ": " + result.string() + " holds a finished result. Choose another --out, or remove it";
+  SampleRequest sample;
+  sample.problem = "exponential";
+  sample.out = folder.path() / "done";
+  EXPECT_EQ(error_of([&] { sample_problem(out, progress, sample); }), "sample" + end);
+  VariationalRequest vi;
+  vi.out = sample.out;
+  for (const char* problem : {"exponential", "oscillator_network"}) {
+    vi.problem = problem;
+    EXPECT_EQ(error_of([&] { fit_problem(out, progress, vi); }), "vi" + end);
+  }
+}
+
+// A published run has the seed that it has in the table.
+TEST_F(Commands, ARunHasTheSeedOfTheTable) {
+  set("STURNUS_PLOTLY", "/dev/null");
+  std::ostringstream progress;
+  RunRequest request;
+  request.experiment = "exponential";
+  request.members = 2;
+  request.iterations = 2;
+  request.run = 3;
+  const std::pair<std::optional<std::uint64_t>, int> rows[] = {{{}, 3}, {7, 7}, {0, 0}};
+  for (const auto& [asked, seed] : rows) {
+    request.seed = asked;
+    request.out = folder.path() / std::to_string(seed);
+    run_experiment(out, progress, request);
+    nlohmann::json settings =
+        nlohmann::json::parse(contents(request.out / "result.json")).at("settings");
+    EXPECT_EQ(settings.at("seed"), seed);
+    EXPECT_EQ(settings.at("run"), 3);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -53,6 +54,7 @@ class Program {
     while (said_.find(text) == said_.npos && read_more()) {
     }
   }
+  void terminate() { EXPECT_EQ(kill(process_, SIGTERM), 0); }
   void press_ctrl_c() { EXPECT_EQ(write(terminal_, "\x03", 1), 1); }
   /// The exit code.
   int finish() {
@@ -104,7 +106,7 @@ TEST(Program, ARunThatIsInterruptedGoesOnToTheSameBits) {
   Program first(command);
   first.wait_for("/15000");
   first.press_ctrl_c();
-  EXPECT_EQ(first.finish(), 0);
+  EXPECT_EQ(first.finish(), 130);
   EXPECT_THAT(first.said(), HasSubstr("the scores are those of that moment. Go on with --resume."));
   json kept = json_in(folder / "parts" / "result.json");
   EXPECT_EQ(kept.at("finished"), false);
@@ -161,7 +163,7 @@ TEST(Program, ATableThatIsInterruptedGoesOnToTheSameBits) {
   Program first(command("parts"));
   first.wait_for("/2000");
   first.press_ctrl_c();
-  EXPECT_EQ(first.finish(), 0);
+  EXPECT_EQ(first.finish(), 130);
   EXPECT_THAT(first.said(),
               HasSubstr("Interrupted; the same command goes on where this one stopped."));
   EXPECT_TRUE(fs::exists(folder / "parts" / "none-run1" / "training.part"));
@@ -177,6 +179,36 @@ TEST(Program, ATableThatIsInterruptedGoesOnToTheSameBits) {
     for (const char* part : {"metrics", "lambda", "members"}) {
       EXPECT_EQ(joined[i].at("runs")[0].at(part), expected[i].at("runs")[0].at(part)) << part;
     }
+  }
+}
+
+// As batch systems and `kill` end a program.
+TEST(Program, ARunThatIsTerminatedIsKept) {
+  fs::path folder = fresh_folder("terminated_run");
+  std::vector<std::string> command = small_run(folder, "run");
+  command.push_back("--resume");
+  Program run(command);
+  run.wait_for("/15000");
+  run.terminate();
+  EXPECT_EQ(run.finish(), 143);
+  EXPECT_THAT(run.said(), HasSubstr("holds no unfinished training to resume; a new one begins"));
+  EXPECT_EQ(json_in(folder / "run" / "result.json").at("finished"), false);
+  EXPECT_TRUE(fs::exists(folder / "run" / "training.part"));
+}
+
+TEST(Program, RefusesSeedsThatAreNone) {
+  const std::vector<std::string> rows[] = {
+      {"run", "exponential", "--seed", "-1"},
+      {"run", "exponential", "--seed", "99999999999999999999"},
+      {"sample", "exponential", "--seed", "1e3"},
+      {"vi", "exponential", "--seed=-5"},
+      {"posterior", "lotka_volterra", "--seed", "-1"},
+      {"table", "exponential", "--data-seeds", "101,-1"},
+  };
+  for (const std::vector<std::string>& row : rows) {
+    Program program(row);
+    EXPECT_NE(program.finish(), 0) << row.back();
+    EXPECT_THAT(program.said(), HasSubstr("is not a whole number from 0 to 2^64 - 1"));
   }
 }
 

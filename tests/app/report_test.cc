@@ -209,6 +209,18 @@ TEST(Report, HasTheNumbersInTables) {
   }
 }
 
+// Which data they are, and what they ran on.
+TEST(Report, TellsTheDataSeedAndTheVersions) {
+  json result = result_of("exponential");
+  EXPECT_THAT(report_html(result, ""), Not(HasSubstr("data seed")));
+  result["settings"]["data_seed"] = 101;
+  result["sturnus"]["runtime"] = {{"platform_version", "XLA of May"}, {"pjrt_api", "0.81"}};
+  std::string page = report_html(result, "");
+  EXPECT_THAT(between(page, "<header>", "</header>"), HasSubstr("data seed 101"));
+  EXPECT_THAT(page, HasSubstr("<td>platform</td><td>XLA of May</td>"));
+  EXPECT_THAT(page, HasSubstr("<td>PJRT API</td><td>0.81</td>"));
+}
+
 // What `run --against nuts` adds.
 json with_chains(json result) {
   json lambda = json::array(), quantiles = {{"x", {0, 1, 2}}};

@@ -1,6 +1,8 @@
 #include "src/app/result_parts.h"
 
 #include <gtest/gtest.h>
+#include <sturnus/functional/array.h>
+#include <sturnus/runtime/version.h>
 
 #include <cmath>
 #include <limits>
@@ -47,6 +49,17 @@ TEST(DescribeWorst, ANumberThatIsNoneShows) {
       EXPECT_TRUE(same(worst.at("rhat"), one.worst_rhat)) << worst;
       EXPECT_TRUE(same(worst.at("ess_bulk"), one.worst_ess)) << worst;
     }
+  }
+}
+
+TEST(DescribeProgram, TellsWhatItRunsOn) {
+  json program = describe_program();
+  EXPECT_EQ(program.at("version"), version);
+  const json& runtime = program.at("runtime");
+  EXPECT_EQ(runtime.at("platform"), "cpu");
+  EXPECT_EQ(runtime.at("device_kind"), default_device().description().kind);
+  for (const char* told : {"platform_version", "pjrt_api", "stablehlo"}) {
+    EXPECT_FALSE(runtime.at(told).get<std::string>().empty()) << told;
   }
 }
 

@@ -45,9 +45,12 @@ void expect_training(const json& report, std::int64_t most_kernels) {
   }
   EXPECT_GT(kernels, 0);
   EXPECT_LT(kernels, most_kernels);
+  EXPECT_GT(report.at("serialized_bytes"), 10000);
   // Weights of 1 x 20, 20 x 20 twice and 20 x 1 with their biases, and two moments of each.
   EXPECT_GT(report.at("argument_bytes"), 3 * 4 * 2 * (40 + 2 * 420 + 21));
 }
+
+TEST(TrainingFor, ThisCpu) { expect_training(report_on_training("cpu"), 100); }
 
 TEST(TrainingFor, AnH100) {
   try {
@@ -64,7 +67,9 @@ TEST(TrainingFor, ATpu) {
   } catch (const PluginError& error) {
     GTEST_SKIP() << error.what();
   }
-  expect_training(report_on_training("tpu:v5e:2x2"), 1000);
+  json report = report_on_training("tpu:v5e:2x2");
+  expect_training(report, 1000);
+  EXPECT_GT(report.at("code_bytes"), 10000);
 }
 
 }  // namespace

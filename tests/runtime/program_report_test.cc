@@ -259,5 +259,17 @@ TEST(ProgramReport, PrintsAnAlignedTable) {
       "all-reduce in one run            >= 31  31.0 KiB per device\n");
 }
 
+// The whole program's size stands in for the code's, under its own name.
+TEST(ProgramReport, TellsTheSizeThatIsKnown) {
+  auto report = make_report(program({{instruction("fusion")}}));
+  report.serialized_bytes = 2048;
+  EXPECT_NE(to_string(report).find("serialised program  2.0 KiB  code and what goes with it"),
+            std::string::npos)
+      << to_string(report);
+  report.code_bytes = 1024;
+  EXPECT_NE(to_string(report).find("code                1.0 KiB\n"), std::string::npos);
+  EXPECT_EQ(to_string(report).find("serialised"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace sturnus
