@@ -1,9 +1,13 @@
 #include "src/app/chain_baseline.h"
 
+#include <sturnus/inference/posteriors/advection_posterior.h>
 #include <sturnus/inference/posteriors/measured_curves.h>
 #include <sturnus/runtime/error.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <functional>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -22,14 +26,40 @@ using nlohmann::json;
 // As many draws are kept to make densities of.
 constexpr std::size_t kept_draws = 1000;
 
+// A posterior that the data have, and what its draws say of f.
 struct Aim {
-  std::string name;  // of the posterior
-  bool free_phase = false;
+  std::string name, problem;
+  Target target;
+  std::optional<MeasuredCurve> curve;                // of a function of time
+  std::function<Matrix(const ChainDraws& draws)> f;  // at the plot points
 };
 
-std::vector<Aim> aims_of(Experiment experiment) {
-  if (experiment != Experiment::oscillator) return {{"posterior"}};
-  return {{"fixed_phase"}, {"free_phase", true}};
+Aim aim_at_curve(const ExperimentData& data, const std::string& name, bool free_phase = false) {
+  CurvePosterior posterior = curve_posterior(data, free_phase);
+  MeasuredCurve curve = posterior.curve;
+  std::string problem = (free_phase ? "free_phase_" : "") + std::string(name_of(data.experiment));
+  return {name, problem, posterior.target, curve,
+          [=](const ChainDraws& draws) { return curves(curve, draws, data.plot.x); }};
+}
+
+// All curves of as many draws as this are a hundred megabytes.
+constexpr std::size_t advection_draws = 4000;
+
+Aim aim_at_advection(const ExperimentData& data) {
+  return {"posterior",
+          std::string(name_of(data.experiment)),
+          advection_posterior(data.train, data.noise_sd),
+          {},
+          [=](const ChainDraws& draws) {
+            std::size_t count = std::min(advection_draws, draws.chains * draws.draws);
+            return advection_curves(rows_of(draws, count), data.plot);
+          }};
+}
+
+std::vector<Aim> aims_of(const ExperimentData& data) {
+  if (data.experiment == Experiment::advection) return {aim_at_advection(data)};
+  if (data.experiment != Experiment::oscillator) return {aim_at_curve(data, "posterior")};
+  return {aim_at_curve(data, "fixed_phase"), aim_at_curve(data, "free_phase", true)};
 }
 
 // All draws of one parameter.
@@ -58,9 +88,9 @@ json describe_lambda(const std::string& name, const std::vector<double>& values,
   return {{"name", name}, {"mean", row.at("mean")}, {"sd", row.at("sd")}, {"draws", kept}};
 }
 
-json compared(const ChainRun& run, const CurvePosterior& posterior, const ExperimentData& data,
+json compared(const ChainRun& run, const Aim& aim, const ExperimentData& data,
               const Predictions& ensemble) {
-  Matrix f = curves(posterior.curve, run.draws, data.plot.x);
+  Matrix f = aim.f(run.draws);
   json result = describe_distance(ensemble.plot, f, ensemble.lambda,
                                   lambda_of(run.draws, data.parameter_names));
   json lambda = json::array();
@@ -73,14 +103,15 @@ json compared(const ChainRun& run, const CurvePosterior& posterior, const Experi
                  {"finished", run.result.at("finished")},
                  {"warnings", run.result.at("warnings")},
                  {"timing", run.result.at("timing")},
-                 {"lambda", lambda},
-                 {"bands", describe_bands(data.plot.x, f, data.plot.outputs)}});
+                 {"lambda", lambda}});
+  // Bands are drawn along a curve.
+  if (aim.curve) result["bands"] = describe_bands(data.plot.x, f, data.plot.outputs);
   return result;
 }
 
 json against_tempering(const ExperimentData& data, const Predictions& ensemble, std::uint64_t seed,
                        const RunPlaces& places, std::ostream& progress) {
-  Tempered posterior =
+  DrawnPosterior posterior =
       tempered(data, {.seed = seed},
                places.folder.empty() ? places.folder : places.folder / "tempering.json", progress);
   const json& summary = posterior.about.at("summary");
@@ -109,12 +140,6 @@ json against_tempering(const ExperimentData& data, const Predictions& ensemble, 
 void check_baseline(const RunConfig& config, const std::string& method) {
   std::string experiment(name_of(config.experiment));
   if (method == "tempering") check_tempering("run", config.experiment);
-  if (config.experiment == Experiment::advection) {
-    throw Error("run: " + experiment +
-                " is a function of time and place, and chains are compared along curves of time. "
-                "Leave --against out, or draw its posterior with sturnus sample " +
-                experiment);
-  }
   if (!config.priors.empty()) {
     throw Error("run: chains of " + experiment +
                 " know the published priors, but the settings have others for " +
@@ -129,22 +154,19 @@ json against_chains(const RunConfig& config, const ExperimentData& data,
     return {against_tempering(data, ensemble, settings.seed, places, progress)};
   }
   json result = json::array();
-  std::string experiment(name_of(data.experiment));
-  for (const Aim& aim : aims_of(data.experiment)) {
-    CurvePosterior posterior = curve_posterior(data, aim.free_phase);
-    std::string problem = aim.free_phase ? "free_phase_" + experiment : experiment;
-    json about = {{"problem", problem},
+  const std::vector<Aim> aims = aims_of(data);
+  for (const Aim& aim : aims) {
+    json about = {{"problem", aim.problem},
                   {"run", config.run},
                   {"data", describe_data(data.train, data.noise_sd)}};
     RunPlaces beside = places;
-    bool alone = aims_of(data.experiment).size() == 1;
     if (!beside.folder.empty()) {
-      beside.folder /= settings.method + (alone ? "" : "-" + aim.name);
+      beside.folder /= settings.method + (aims.size() == 1 ? "" : "-" + aim.name);
     }
-    progress << settings.method << " of " << problem << '\n';
+    progress << settings.method << " of " << aim.problem << '\n';
     ChainRun run =
-        run_chains({problem, posterior.target, posterior.curve, about}, settings, beside, progress);
-    json described = compared(run, posterior, data, ensemble);
+        run_chains({aim.problem, aim.target, aim.curve, about}, settings, beside, progress);
+    json described = compared(run, aim, data, ensemble);
     described["name"] = aim.name;
     result.push_back(described);
     if (!described.at("finished").get<bool>()) break;  // interrupted

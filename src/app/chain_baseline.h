@@ -15,8 +15,8 @@
 
 namespace sturnus::app {
 
-/// Throws Error when the settings ask for a posterior that the method cannot draw: that of
-/// advection, one with other priors than the published, by tempering others than Lotka-Volterra's.
+/// Throws Error when the settings ask for a posterior that the method cannot draw: one with other
+/// priors than the published, by tempering others than Lotka-Volterra's.
 void check_baseline(const RunConfig& config, const std::string& method);
 
 /// Draws every posterior of the data (of the oscillator two: with the phase known, and free), and

@@ -64,7 +64,9 @@ struct TableRequest {
   std::vector<int> runs;                  // empty: the published ones
   std::vector<std::uint64_t> data_seeds;  // fresh data of these seeds instead of published runs
   std::optional<std::int64_t> members, iterations;
-  std::string against;  // "tempering": distances to that posterior, where none is known exactly
+  // "tempering" (Lotka-Volterra) or "nuts" (advection): distances to that posterior, where none is
+  // known exactly. What is kept is not run again, and stays without.
+  std::string against;
   std::string device;
   std::filesystem::path out;  // folder; empty: results/table-<experiment>
   // Folder for <experiment>.json and .md, of fresh data <experiment>_fresh; empty: not kept.

@@ -110,23 +110,19 @@ json finished_result(const RunConfig& config, const fs::path& place) {
   });
 }
 
-// As many exact posterior draws as the ensemble has members, scored as the ensemble is; distances
-// are means over many such draws.
+// As many exact posterior draws as the ensemble has members, scored as the ensemble is: means over
+// many such draws.
 json exact_scores(const RunConfig& config, std::int64_t members, bool free_phase) {
   ExperimentData data = data_of(config);
   auto posterior = exact_posterior_of(data, free_phase);
-  PosteriorDraws draws = posterior->draws(static_cast<std::size_t>(members), 7);
-  Predictions predictions = {posterior->predict(draws, data.test.x),
-                             posterior->predict(draws, data.plot.x), draws.lambda};
-  Evaluation scored = evaluate(data, predictions);
-  const DistanceToExact& own = scored.exact[free_phase ? 1 : 0];
-  json row = data_of_row(config);
-  row["metrics"] = {{"rmse", scored.rmse},
-                    {"logl_per_n", scored.logl_per_n.value},
-                    {"abs_dlambda", scored.abs_dlambda},
-                    {"logl_lambda", scored.logl_lambda.value},
-                    {"w_f", own.floor_w_f.mean},
-                    {"w_lambda", own.floor_w_lambda.mean}};
+  auto count = static_cast<std::size_t>(members);
+  PosteriorDraws draws = posterior->draws(count * most_sets, 7);
+  json row = data_of_row(config), scores;
+  scores = mean_scores(data, posterior->predict(draws, data.test.x), draws.lambda, count);
+  WassersteinFloor floor = posterior->floor(count, data.plot.x, {.reference_draws = 5000});
+  scores["w_f"] = floor.w_f.mean;
+  scores["w_lambda"] = floor.w_lambda.mean;
+  row["metrics"] = scores;
   return row;
 }
 
@@ -146,34 +142,45 @@ json exact_rows(Experiment experiment, const DataSets& sets, std::int64_t member
   return rows;
 }
 
-// Tempered posteriors by data set. They are kept beside the results.
-using Posteriors = std::map<std::string, Tempered>;
+// Posteriors that are drawn, by data set. They are kept beside the results.
+using Posteriors = std::map<std::string, DrawnPosterior>;
 
-Posteriors tempered_posteriors(const DataSets& sets, const fs::path& folder,
-                               std::ostream& progress) {
+// Enough for 200 ensembles of 25 without a draw in common.
+const ChainSettings advection_chains = {.chains = 4, .warmup = 1000, .draws = 1500};
+
+Posteriors drawn_posteriors(const std::string& method, const DataSets& sets, const fs::path& folder,
+                            std::ostream& progress) {
   Posteriors all;
   for (const auto& [name, config] : sets) {
-    all[name] = tempered(data_of(config), {}, folder / ("tempering-" + name + ".json"), progress);
+    ExperimentData data = data_of(config);
+    fs::path file = folder / (method + "-" + name + ".json");
+    all[name] = method == "nuts" ? advection_by_nuts(data, advection_chains, file, progress)
+                                 : tempered(data, {}, file, progress);
   }
   return all;
 }
 
-json tempered_rows(const Posteriors& posteriors, const DataSets& sets, std::int64_t members) {
-  json row = {{"name", "tempering"}, {"who", "tempered draws"}, {"runs", json::array()}};
+json drawn_rows(const std::string& method, const Posteriors& posteriors, const DataSets& sets,
+                std::int64_t members) {
+  json row = {{"name", method},
+              {"who", method == "nuts" ? "NUTS draws" : "tempered draws"},
+              {"runs", json::array()}};
   for (const auto& [name, posterior] : posteriors) {
     const RunConfig& config = sets.at(name);
-    row["runs"].push_back(data_of_row(config));
-    row["runs"].back()["metrics"] =
-        scores_of_draws(posterior, data_of(config), static_cast<std::size_t>(members));
+    json run = data_of_row(config);
+    run["metrics"] = scores_of_draws(posterior, data_of(config), static_cast<std::size_t>(members));
+    run.update(describe_worst(posterior.about.at("summary")));
+    row["runs"].push_back(run);
   }
   return {row};
 }
 
 // The summary of a result, with its distance to a posterior that is not known exactly.
-json summary_against(const json& result, const RunConfig& config, const Tempered& posterior) {
+json summary_against(const json& result, const RunConfig& config, const std::string& method,
+                     const DrawnPosterior& posterior) {
   json distance = distance_to(posterior, matrix_of(result["predictions"]["members"]),
                               matrix_of(result["lambda"]["draws"]));
-  distance["name"] = "tempering";
+  distance["name"] = method;
   json done = summary(result, config);
   for (const char* key : {"w_f", "w_lambda"}) done["metrics"][key] = distance[key];
   done["metrics"]["exact"] = {distance};
@@ -183,14 +190,8 @@ json summary_against(const json& result, const RunConfig& config, const Tempered
 // One variant on one data set, and its summary once it is done.
 struct Cell {
   RunConfig config;
-  json done;  // null: to be run
-  json kept;  // stays in the table until it is run
+  json done;
 };
-
-// Whether a summary tells the distance to a posterior.
-bool has_distance(const json& done) {
-  return !done.is_null() && !done.at("metrics").at("exact").empty();
-}
 
 // No list at all wants everything.
 template <class T>
@@ -215,10 +216,8 @@ std::vector<Cell> cells_of(Experiment experiment, const TableRequest& request, c
   for (const std::string& variant : variants_of(experiment)) {
     RunConfig config = asked_config(experiment, variant, request);
     auto add = [&](bool wanted) {
-      json before = kept_summary(kept, config);
-      Cell cell = {config, before, before};
+      Cell cell = {config, kept_summary(kept, config)};
       bool asked_for = wanted && wants(request.variants, variant);
-      if (asked_for && !request.against.empty() && !has_distance(cell.done)) cell.done = {};
       if (!asked_for && cell.done.is_null()) return;
       cell.config = config_from_json(to_json(config));  // checked as a file is
       cells.push_back(cell);
@@ -265,13 +264,12 @@ void check_cells(const std::vector<Cell>& cells, const fs::path& folder) {
 json rows_of(const std::vector<Cell>& cells) {
   json rows = json::array();
   for (const Cell& cell : cells) {
-    const json& row = cell.done.is_null() ? cell.kept : cell.done;
-    if (row.is_null()) continue;
+    if (cell.done.is_null()) continue;
     if (rows.empty() || rows.back().at("name") != cell.config.variant) {
       rows.push_back({{"name", cell.config.variant}, {"runs", json::array()}});
     }
     rows.back()["settings"] = to_json(cell.config);
-    rows.back()["runs"].push_back(row);
+    rows.back()["runs"].push_back(cell.done);
   }
   return rows;
 }
@@ -286,8 +284,13 @@ void check(const TableRequest& request, Experiment experiment) {
            "--data-seeds out");
   }
   if (request.against.empty()) return;
+  if (request.against == "nuts") {
+    if (experiment == Experiment::advection) return;
+    refuse("table", "nuts draws the posterior of advection, but the experiment is " +
+                        std::string(name_of(experiment)) + ". Leave --against nuts out");
+  }
   if (request.against != "tempering") {
-    refuse_unknown("table", "method to compare with", request.against, {"tempering"});
+    refuse_unknown("table", "method to compare with", request.against, {"tempering", "nuts"});
   }
   check_tempering("table", experiment);
 }
@@ -324,9 +327,11 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
   for (const Cell& cell : cells) sets.emplace(data_name(cell.config), cell.config);
   const RunConfig& first = cells.front().config;
   Posteriors posteriors;
-  if (!request.against.empty()) posteriors = tempered_posteriors(sets, folder, progress);
-  json exact = posteriors.empty() ? exact_rows(experiment, sets, first.ensemble.members)
-                                  : tempered_rows(posteriors, sets, first.ensemble.members);
+  if (!request.against.empty())
+    posteriors = drawn_posteriors(request.against, sets, folder, progress);
+  json exact = posteriors.empty()
+                   ? exact_rows(experiment, sets, first.ensemble.members)
+                   : drawn_rows(request.against, posteriors, sets, first.ensemble.members);
   if (exact.empty() && !kept.is_null()) exact = kept["exact"];
   json all = {{"experiment", name}, {"settings", to_json(first)}, {"exact", exact}};
   if (fresh) all["data_seeds"] = fresh_seeds(request, kept);
@@ -335,7 +340,7 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
     all["variants"] = rows_of(cells);
     if (request.keep.empty()) return;
     write_file(kept_json, all.dump(1) + "\n");
-    write_file(kept_page, results_page(all));
+    write_file(kept_page, results_page(all, request.keep.string()));
   };
   InterruptGuard guard;
   for (Cell& cell : cells) {
@@ -354,8 +359,9 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
     }
     all["sturnus"] = result["sturnus"];
     all["device"] = result["device"];
-    cell.done = posteriors.empty() ? summary(result, config)
-                                   : summary_against(result, config, posteriors.at(data));
+    cell.done = posteriors.empty()
+                    ? summary(result, config)
+                    : summary_against(result, config, request.against, posteriors.at(data));
     keep();
   }
   keep();

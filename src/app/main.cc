@@ -86,7 +86,8 @@ int main(int argc, char** argv) {
   table->add_option("--iterations", table_request.iterations,
                     "Steps of the optimiser (default: as published, of each variant its own)");
   table->add_option("--against", table_request.against,
-                    "tempering: distances to that posterior, for lotka_volterra");
+                    "tempering for lotka_volterra, nuts for advection: distances to that "
+                    "posterior, of trainings that are not kept already");
   table->add_option("--device", table_request.device, "cpu, cuda:1, ...");
   table->add_option("--out", table_request.out,
                     "Folder; what is there is not run again (default: results/table-EXPERIMENT)");

@@ -17,14 +17,17 @@ using ScoreTable = std::map<std::string, MeanSd>;
 /// The published scores of a variant; those that were not published are missing.
 ScoreTable published_scores(Experiment experiment, std::string_view variant);
 
-/// Why a score of ours lies apart from the published one: a sentence, and where it is checked.
+/// Why a score of ours lies apart from the published one at the published settings: a sentence,
+/// and where it is checked.
 struct Reason {
   std::string_view text;
   std::string_view section;  // of docs/ensembles.md, as a link names it
+  bool is_of_draws = false;  // the sentence goes on with the scores of draws of the posterior
 };
 
-/// The reason for a score of an experiment, which holds for all its variants; nothing where none is
-/// known.
-std::optional<Reason> why_apart(Experiment experiment, std::string_view score);
+/// The reason for a score of a variant, as far as it was checked for this one; nothing where none
+/// is known.
+std::optional<Reason> why_apart(Experiment experiment, std::string_view variant,
+                                std::string_view score);
 
 }  // namespace sturnus::app

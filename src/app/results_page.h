@@ -11,7 +11,7 @@ namespace sturnus::app {
 void print_results(std::ostream& out, const nlohmann::json& results);
 
 /// The same as a page in Markdown, with what agrees with the published table and what does not,
-/// the settings and the source that made it.
-std::string results_page(const nlohmann::json& results);
+/// the settings, the source that made it, and the command that does, which keeps it in that folder.
+std::string results_page(const nlohmann::json& results, const std::string& folder);
 
 }  // namespace sturnus::app

@@ -18,7 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kept_draws = 5000;
 constexpr std::size_t published_members = 25;
 constexpr std::size_t start_columns = 2;  // of the rows, before those of lambda
 
@@ -28,16 +27,6 @@ Matrix lambda_of(const Matrix& rows) {
     for (std::size_t k = 0; k < lambda.cols; k++) lambda(i, k) = rows(i, start_columns + k);
   }
   return lambda;
-}
-
-// So many of the rows, spread evenly.
-Matrix some_of(const Matrix& rows, std::size_t count) {
-  Matrix some(count, rows.cols);
-  for (std::size_t i = 0; i < count; i++) {
-    auto row = MatrixView(rows).row(i * rows.rows / count);
-    std::copy(row.begin(), row.end(), &some(i, 0));
-  }
-  return some;
 }
 
 json draw(const ExperimentData& data, const TemperingSettings& settings, std::ostream& progress) {
@@ -52,7 +41,7 @@ json draw(const ExperimentData& data, const TemperingSettings& settings, std::os
   TemperedPosterior found = tempered_lotka_volterra(data.train, data.noise_sd, options);
   std::vector<ParameterSummary> rows = summarize(found.draws);
   progress << summary_table(rows) << std::endl;
-  std::size_t count = std::min(kept_draws, found.draws.chains * found.draws.draws);
+  std::size_t count = std::min(kept_posterior_draws, found.draws.chains * found.draws.draws);
   return {{"summary", describe_summary(rows)},
           {"warnings", warnings(rows)},
           {"log_evidence", found.tempering.log_evidence},
@@ -78,39 +67,23 @@ json to_json(const TemperingSettings& settings) {
           {"seed", settings.seed}};
 }
 
-Tempered tempered(const ExperimentData& data, const TemperingSettings& settings,
-                  const std::filesystem::path& file, std::ostream& progress) {
+DrawnPosterior tempered(const ExperimentData& data, const TemperingSettings& settings,
+                        const std::filesystem::path& file, std::ostream& progress) {
   json of = to_json(settings);
   of["data"] = describe_data(data.train, data.noise_sd);
-  Tempered result;
+  DrawnPosterior result;
   result.about = kept_result(file, of, [&] { return draw(data, settings, progress); });
   result.rows = matrix_of(result.about.at("rows"));
   result.about.erase("rows");
-  result.f = curves(curve_posterior(data).curve, result.rows, data.plot.x);
+  MeasuredCurve curve = curve_posterior(data).curve;
+  result.test = curves(curve, result.rows, data.test.x);
+  result.f = curves(curve, result.rows, data.plot.x);
   result.lambda = lambda_of(result.rows);
   std::size_t members = std::min(published_members, result.rows.rows);
   result.about["floor"] = {{"members", members},
                            {"w_f", wasserstein_floor(result.f, members).mean},
                            {"w_lambda", wasserstein_floor(result.lambda, members).mean}};
   return result;
-}
-
-json distance_to(const Tempered& posterior, MatrixView f, MatrixView lambda) {
-  return describe_distance(f, posterior.f, lambda, posterior.lambda);
-}
-
-json scores_of_draws(const Tempered& posterior, const ExperimentData& data, std::size_t members) {
-  Matrix rows = some_of(posterior.rows, members);
-  MeasuredCurve curve = curve_posterior(data).curve;
-  Evaluation scored = evaluate(
-      data, {curves(curve, rows, data.test.x), curves(curve, rows, data.plot.x), lambda_of(rows)},
-      {.exact = false});
-  return {{"rmse", scored.rmse},
-          {"logl_per_n", scored.logl_per_n.value},
-          {"abs_dlambda", scored.abs_dlambda},
-          {"logl_lambda", scored.logl_lambda.value},
-          {"w_f", wasserstein_floor(posterior.f, members).mean},
-          {"w_lambda", wasserstein_floor(posterior.lambda, members).mean}};
 }
 
 }  // namespace sturnus::app

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <sstream>
 
 #include "src/app/config.h"
@@ -16,7 +17,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 json run(double x) {
-  return {{"metrics",
+  return {{"run", 0},
+          {"metrics",
            {{"rmse", x},
             {"logl_per_n", -10 * x},
             {"abs_dlambda", x / 10},
@@ -39,25 +41,132 @@ json results(const std::vector<std::string>& variants) {
       {"device", "a device"},        {"settings", {{"members", 5}, {"iterations", 7}}},
       {"variants", json::array()},   {"exact", {{{"name", "exact"}, {"runs", {run(0.3)}}}}}};
   for (const std::string& name : variants) {
-    all["variants"].push_back({{"name", name}, {"runs", {run(0.5), run(0.7)}}});
+    all["variants"].push_back({{"name", name},
+                               {"settings", {{"members", 5}, {"iterations", 7}}},
+                               {"runs", {run(0.5), run(0.7)}}});
   }
   return all;
 }
 
+// The same with five runs of the published settings.
+json published_results(const std::string& experiment, const std::vector<std::string>& variants) {
+  json all = results(variants);
+  all["experiment"] = experiment;
+  for (json& variant : all["variants"]) {
+    RunConfig config = variant_config(experiment_named(experiment), variant["name"]);
+    variant["settings"] = all["settings"] = {{"members", config.ensemble.members},
+                                             {"iterations", config.training.iterations}};
+    variant["runs"] = json::array();
+    for (int i = 0; i < 5; i++) {
+      variant["runs"].push_back(run(i < 3 ? 0.5 : 0.7));
+      variant["runs"].back()["run"] = i;
+    }
+  }
+  return all;
+}
+
+std::string page_of(const json& results) { return results_page(results, "docs/results"); }
+
 // A table that is not finished says how many runs a variant has, and which sources made them.
 TEST(ResultsPage, SaysWhatIsThere) {
-  json all = results({"mine", "full"});
+  json all = results({"none", "full"});
   all["variants"][1]["runs"] = {run(0.5)};
   all["variants"][1]["runs"][0]["source"] = "def";
-  std::string page = results_page(all);
+  std::string page = page_of(all);
   EXPECT_THAT(page, HasSubstr("source abc, def, on"));
   EXPECT_THAT(page, HasSubstr("over 2 runs"));
-  EXPECT_THAT(page, HasSubstr("| full | Sturnus, 1 runs |"));
+  EXPECT_THAT(page, HasSubstr("| full | Sturnus, 1 run | 0.500 | -5.0 | 0.050 |"));
+}
+
+// A mean of one run has no standard deviation; runs that have no density are not counted in
+// silence.
+TEST(ResultsPage, SaysHowManyRunsCount) {
+  json all = results({"none"});
+  all["variants"][0]["runs"][0]["metrics"]["logl_lambda"] = nullptr;
+  all["variants"][0]["runs"][1]["metrics"]["logl_per_n"] = -std::numeric_limits<double>::infinity();
+  EXPECT_THAT(page_of(all), HasSubstr("| none | Sturnus | 0.600 ± 0.100 | -5.0 (1 of 2 runs) | "
+                                      "0.060 ± 0.010 | 0.70 (1 of 2 runs) | - |"));
+}
+
+// Of each variant its own, and the options that make the page.
+TEST(ResultsPage, TellsIterationsAndTheCommand) {
+  json all = published_results("oscillator", {"none", "full", "correlated"});
+  EXPECT_THAT(page_of(all), HasSubstr("25 members, 15000 iterations (`correlated` 30000), mean"));
+  EXPECT_THAT(page_of(all), HasSubstr("`sturnus table oscillator --variants none,full,correlated "
+                                      "--keep docs/results`"));
+  all["variants"][1]["settings"]["members"] = all["variants"][0]["settings"]["members"] = 7;
+  all["variants"][2]["settings"]["iterations"] = 15000;
+  for (json& variant : all["variants"]) variant["runs"].erase(3);
+  EXPECT_THAT(page_of(all),
+              HasSubstr("--runs 0,1,2,4 --members 7 --iterations 15000 --keep docs/results`"));
+  EXPECT_THAT(page_of(published_results("advection", variants_of(Experiment::advection))),
+              HasSubstr("`sturnus table advection --keep docs/results`"));
+}
+
+// Numbers of other settings are not held against published ones.
+TEST(ResultsPage, ComparesWhatWasPublished) {
+  const std::string title = "## Beside the published numbers";
+  EXPECT_THAT(page_of(results({"none", "full"})), Not(HasSubstr(title)));
+  json all = published_results("exponential", {"none", "full"});
+  EXPECT_THAT(page_of(all), HasSubstr(title + "\n\n3 of 6 means"));
+  all["variants"][0]["runs"].erase(0);
+  EXPECT_THAT(page_of(all), HasSubstr("2 of 3 means"));
+  all["variants"][1]["settings"]["iterations"] = 9;
+  EXPECT_THAT(page_of(all), Not(HasSubstr(title)));
+}
+
+// With the phase known, as the published chain has it.
+TEST(ResultsPage, SaysHowCorrelatedComparesWithThePublishedChain) {
+  json all = published_results("oscillator", {"none", "factorized", "correlated"});
+  for (json& variant : all["variants"]) {
+    double times = variant["name"] == "correlated" ? 2.63 : variant["name"] == "none" ? 4 : 1.74;
+    for (json& one : variant["runs"]) {
+      json& exact = one["metrics"]["exact"];
+      exact.push_back(exact[0]);
+      exact[0]["name"] = "fixed_phase";
+      exact[0]["w_lambda"] = 0.01 * times;
+      exact[0]["floor_w_lambda"]["mean"] = 0.01;
+      exact[1]["name"] = "free_phase";
+    }
+  }
+  EXPECT_THAT(page_of(all), HasSubstr("(fixed phase) W(lambda) of `correlated` is 2.63 times the "
+                                      "distance of exact draws, worse than that of `factorized` "
+                                      "with 1.74."));
+}
+
+TEST(ResultsPage, SaysWhatHasNoDensity) {
+  json all = results({"none"});
+  EXPECT_THAT(page_of(all), HasSubstr("left out, in a run: none (3 runs did not count them)."));
+  for (json& one : all["variants"][0]["runs"]) {
+    one["metrics"]["skipped"] = {{"logl_per_n", 0}, {"logl_lambda", 0}};
+  }
+  all["exact"][0]["runs"][0]["metrics"]["skipped"] = {{"logl_per_n", 1}, {"logl_lambda", 0}};
+  all["exact"][0]["runs"][0]["metrics"]["sets"] = 200;
+  EXPECT_THAT(page_of(all), HasSubstr("left out, in a run: 1 of logL/N of `exact`."));
+  EXPECT_THAT(page_of(all), HasSubstr("score, the mean over 200 such ensembles: no ensemble"));
+}
+
+// Advection's posterior came after the trainings, of which one was made anew.
+TEST(ResultsPage, NamesThePosteriorByNuts) {
+  json all = results({"none"});
+  all["experiment"] = "advection";
+  all["exact"][0]["name"] = "nuts";
+  all["exact"][0]["who"] = "NUTS draws";
+  all["exact"][0]["runs"][0].update({{"rhat", 1.0035}, {"ess_bulk", 812.3}});
+  all["variants"][0]["runs"][0]["metrics"]["exact"] = json::array();
+  std::string page = page_of(all);
+  EXPECT_THAT(page, HasSubstr("--iterations 7 --against nuts --keep docs/results`"));
+  EXPECT_THAT(page, HasSubstr("draws from the posterior by NUTS score"));
+  EXPECT_THAT(page, HasSubstr("largest R-hat of all runs is 1.0035, the least bulk ESS 812. 1 run "
+                              "was kept without"));
+  EXPECT_THAT(page, HasSubstr("| none | 0.7000 (2.00) | 0.0070 (1.00) |"));
+  all["variants"][0]["runs"][1]["metrics"]["exact"] = json::array();
+  EXPECT_THAT(page_of(all), HasSubstr("## Distance to the posterior\n\nThe posterior is"));
 }
 
 // Distances to a posterior by tempering, which one of two runs has.
 TEST(ResultsPage, NamesTheTemperedPosterior) {
-  json all = results({"mine", "full"});
+  json all = results({"none", "full"});
   all["experiment"] = "lotka_volterra";
   all["exact"][0]["name"] = "tempering";
   all["exact"][0]["who"] = "tempered draws";
@@ -66,61 +175,54 @@ TEST(ResultsPage, NamesTheTemperedPosterior) {
     variant["runs"][1]["metrics"]["exact"][0]["name"] = "tempering";
   }
   all["variants"][0]["runs"].erase(1);
-  std::string page = results_page(all);
-  EXPECT_THAT(page, HasSubstr("table lotka_volterra --against tempering --keep"));
+  std::string page = page_of(all);
+  EXPECT_THAT(page, HasSubstr("--iterations 7 --against tempering --keep"));
   EXPECT_THAT(page, HasSubstr("| tempering | tempered draws |"));
   EXPECT_THAT(page, HasSubstr("## Distance to the posterior\n\nIn brackets: how many times the "
                               "distance of as many tempered draws."));
   EXPECT_THAT(page, HasSubstr("(lotka_volterra_posterior.md)"));
-  EXPECT_THAT(page, HasSubstr("\n| mine | - | - |\n"));
+  EXPECT_THAT(page, HasSubstr("\n| none | - | - |\n"));
   EXPECT_THAT(page, HasSubstr("\n| full | 0.7000 (2.00) | 0.0070 (1.00) |\n"));
   all["exact"] = json::array();
-  EXPECT_THAT(results_page(all), Not(HasSubstr("independent draws")));
+  EXPECT_THAT(page_of(all), Not(HasSubstr("independent draws")));
 }
 
 // Means and standard deviations of two runs, the published ones below, exact draws last.
 TEST(ResultsPage, HoldsEveryTable) {
   EXPECT_EQ(
-      results_page(results({"mine", "full"})),
+      page_of(results({"none", "full"})),
       "# exponential\n"
       "\n"
-      "Written by `sturnus table exponential --keep docs/results`, Sturnus 1.2, source abc, on a "
-      "device: 5 members, 7 iterations, mean ± standard deviation over 2 runs. `exact draws` is "
-      "what as many independent draws from the exact posterior score: no ensemble can be expected "
-      "to do better by much.\n"
+      "Written by `sturnus table exponential --variants none,full --runs 0 --members 5 "
+      "--iterations 7 --keep docs/results`, Sturnus 1.2, source abc, on a device: 5 members, 7 "
+      "iterations, mean ± standard deviation over 2 runs. `exact draws` is what as many "
+      "independent "
+      "draws from the exact posterior score: no ensemble can be expected to do better by much.\n"
       "\n"
       "| variant | | RMSE | logL/N | abs dlambda | logL lambda | W(f) | W(lambda) |\n"
       "|---|---|---|---|---|---|---|---|\n"
-      "| mine | Sturnus | 0.600 ± 0.100 | -6.0 ± 1.0 | 0.060 ± 0.010 | 0.60 ± 0.10 | - | "
+      "| none | Sturnus | 0.600 ± 0.100 | -6.0 ± 1.0 | 0.060 ± 0.010 | 0.60 ± 0.10 | - | "
       "0.0060 ± 0.0010 |\n"
+      "| none | published | 0.620 ± 0.270 | -60564.5 ± 93742.0 | 0.029 ± 0.011 | "
+      "-541.58 ± 969.23 | 2.500 ± 0.200 | 0.0300 ± 0.0010 |\n"
       "| full | Sturnus | 0.600 ± 0.100 | -6.0 ± 1.0 | 0.060 ± 0.010 | 0.60 ± 0.10 | - | "
       "0.0060 ± 0.0010 |\n"
       "| full | published | 0.610 ± 0.260 | -4.1 ± 0.8 | 0.025 ± 0.011 | 1.79 ± 0.14 | "
       "0.800 ± 0.100 | 0.0090 ± 0.0030 |\n"
-      "| exact | exact draws | 0.300 ± 0.000 | -3.0 ± 0.0 | 0.030 ± 0.000 | 0.30 ± 0.00 | - | "
-      "0.0030 ± 0.0000 |\n"
-      "\n"
-      "## Beside the published numbers\n"
-      "\n"
-      "2 of 3 means of RMSE, abs dlambda, W(f) and W(lambda) lie within two published standard "
-      "deviations of the published means. Outside:\n"
-      "\n"
-      "- abs dlambda of `full`: 0.060 ± 0.010, published 0.025 ± 0.011; why is not known\n"
-      "\n"
-      "\n"
+      "| exact | exact draws | 0.300 | -3.0 | 0.030 | 0.30 | - | 0.0030 |\n"
       "\n"
       "## Distance to the exact posterior\n"
       "\n"
-      "In brackets: how many times the distance of as many exact draws. `correlated` has this "
-      "library's own settings, see [ensembles](../ensembles.md).\n"
+      "In brackets: how many times the distance of as many exact draws. \n"
       "\n"
       "| variant | W(f), exact | W(lambda), exact |\n"
       "|---|---|---|\n"
-      "| mine | 0.6000 (2.00) | 0.0060 (1.00) |\n"
+      "| none | 0.6000 (2.00) | 0.0060 (1.00) |\n"
       "| full | 0.6000 (2.00) | 0.0060 (1.00) |\n"
       "\n"
-      "Members that diverged: 2 of `mine`, 2 of `full`. How long trainings take is measured in "
-      "[speed](speed.md). All settings and the scores of every run are in "
+      "Values that all members agree on have no density and are left out, in a run: none (5 runs "
+      "did not count them). Members that diverged: 2 of `none`, 2 of `full`. How long trainings "
+      "take is measured in [speed](speed.md). All settings and the scores of every run are in "
       "[exponential.json](exponential.json).\n");
 }
 
@@ -128,7 +230,7 @@ TEST(ResultsPage, HoldsEveryTable) {
 TEST(ResultsPage, ComparesVariantsWhenAllAreThere) {
   std::vector<std::string> names = published_variants();
   names.push_back("correlated");
-  json all = results(names);
+  json all = published_results("exponential", names);
   auto set = [&](const std::string& name, const char* score, double value) {
     for (json& variant : all["variants"]) {
       if (variant["name"] != name) continue;
@@ -141,44 +243,59 @@ TEST(ResultsPage, ComparesVariantsWhenAllAreThere) {
   }
   const std::string lambda =
       "have a better logL lambda than `none` (-2.00) and `f` (-1.00): `lambda` 2.00, yes; ";
-  EXPECT_THAT(results_page(all),
+  EXPECT_THAT(page_of(all),
               HasSubstr(lambda + "`joint` 2.00, yes; `factorized` 2.00, yes; `full` 2.00, yes; "
                                  "`correlated` 2.00, yes.\n"));
-  EXPECT_THAT(results_page(all), HasSubstr("`full` has the best logL/N: yes.\n"));
+  EXPECT_THAT(page_of(all), HasSubstr("`full` has the best logL/N: yes.\n"));
   set("joint", "logl_lambda", -1.5);
   set("correlated", "logl_lambda", -1.5);
   set("f", "logl_per_n", 9);
-  EXPECT_THAT(results_page(all),
+  EXPECT_THAT(page_of(all),
               HasSubstr(lambda + "`joint` -1.50, no (in the published table: yes); `factorized` "
                                  "2.00, yes; `full` 2.00, yes; `correlated` -1.50, no.\n"));
-  EXPECT_THAT(results_page(all),
+  EXPECT_THAT(page_of(all),
               HasSubstr("`full` has the best logL/N: no (in the published table: yes).\n"));
+  for (json& variant : all["variants"]) {
+    RunConfig config = variant_config(Experiment::lotka_volterra, variant["name"]);
+    variant["settings"] = {{"members", config.ensemble.members},
+                           {"iterations", config.training.iterations}};
+  }
   all["experiment"] = "lotka_volterra";
-  EXPECT_THAT(results_page(all),
+  EXPECT_THAT(page_of(all),
               HasSubstr("`joint` -1.50, no (in the published table: no); `factorized` 2.00, yes; "
                         "`full` 2.00, yes (in the published table: no); "));
-  EXPECT_THAT(results_page(results({"none", "full"})), Not(HasSubstr("the best logL/N")));
+  EXPECT_THAT(page_of(published_results("exponential", {"none", "full"})),
+              Not(HasSubstr("the best logL/N")));
 }
 
-// Where each reason is checked; tests/docs finds the headings.
+// Where each reason is checked; tests/docs finds the headings. It says of a variant no more than
+// was checked of it.
 TEST(ResultsPage, SaysWhyAScoreLiesApart) {
-  json all = results({"none"});
-  for (json& one : all["variants"][0]["runs"]) {
-    one["metrics"]["rmse"] = one["metrics"]["abs_dlambda"] = 1.0;
+  struct Case {
+    const char *experiment, *variant, *score, *text;
+  };
+  const Case cases[] = {
+      {"oscillator", "full", "abs_dlambda",
+       "; draws of the posterior of these data are as far off: 0.030 (fixed phase) ([checked]("},
+      {"lotka_volterra", "none", "rmse", "weight of the equation it has 0.48 ([checked]("},
+      {"lotka_volterra", "full", "rmse",
+       "weight of the equation `none` has 0.48; the other variants were not run with another"},
+      {"lotka_volterra", "none", "abs_dlambda", "have 0.29 on these data; with a tenth of the"},
+      {"lotka_volterra", "lambda", "abs_dlambda", "`none` has 0.22, the other variants were not"},
+      {"exponential", "none", "rmse", "; why is not known\n"},
+  };
+  for (const Case& one : cases) {
+    json all = published_results(one.experiment, {one.variant});
+    all["exact"][0]["name"] = "fixed phase";
+    for (json& run : all["variants"][0]["runs"]) run["metrics"][one.score] = 9.0;
+    std::string page = page_of(all);
+    EXPECT_THAT(page, HasSubstr(one.text)) << one.experiment << " " << one.variant;
+    auto why = why_apart(experiment_named(one.experiment), one.variant, one.score);
+    if (!why) continue;
+    EXPECT_THAT(page,
+                HasSubstr(" ([checked](../ensembles.md#" + std::string(why->section) + "))\n"));
   }
-  const std::pair<const char*, std::vector<std::string>> rows[] = {
-      {"oscillator", {"abs_dlambda"}}, {"lotka_volterra", {"rmse", "abs_dlambda"}}};
-  for (const auto& [experiment, scores] : rows) {
-    all["experiment"] = experiment;
-    std::string page = results_page(all);
-    for (const std::string& score : scores) {
-      auto why = why_apart(experiment_named(experiment), score);
-      ASSERT_TRUE(why) << experiment << " " << score;
-      EXPECT_THAT(page, HasSubstr("; " + std::string(why->text) + " ([checked](../ensembles.md#" +
-                                  std::string(why->section) + "))\n"));
-    }
-  }
-  EXPECT_FALSE(why_apart(Experiment::exponential, "rmse"));
+  EXPECT_FALSE(why_apart(Experiment::exponential, "none", "rmse"));
 }
 
 TEST(PrintedResults, AlignTheSameNumbers) {
@@ -187,7 +304,7 @@ TEST(PrintedResults, AlignTheSameNumbers) {
   std::string text = out.str();
   EXPECT_THAT(text, HasSubstr("full     Sturnus      0.600 ± 0.100"));
   EXPECT_THAT(text, HasSubstr("published    0.610 ± 0.260"));
-  EXPECT_THAT(text, HasSubstr("exact draws  0.300 ± 0.000"));
+  EXPECT_THAT(text, HasSubstr("exact draws  0.300  "));
 }
 
 }  // namespace

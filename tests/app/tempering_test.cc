@@ -20,7 +20,7 @@ TEST(Tempering, IsKeptAndMeasuredAgainst) {
   fs::path file = fs::path(testing::TempDir()) / "tempering" / "run1.json";
   fs::remove_all(file.parent_path());
   std::ostringstream progress;
-  Tempered posterior = tempered(data, settings, file, progress);
+  DrawnPosterior posterior = tempered(data, settings, file, progress);
   EXPECT_EQ(posterior.rows.rows, 160u);
   EXPECT_EQ(posterior.rows.cols, 6u);
   EXPECT_EQ(posterior.f.cols, 2 * data.plot.points);
@@ -33,7 +33,7 @@ TEST(Tempering, IsKeptAndMeasuredAgainst) {
   EXPECT_EQ(posterior.about.at("floor").at("members"), 25);
 
   std::string said = progress.str();
-  Tempered again = tempered(data, settings, file, progress);
+  DrawnPosterior again = tempered(data, settings, file, progress);
   EXPECT_EQ(progress.str(), said) << "it was drawn again";
   EXPECT_EQ(again.rows.values, posterior.rows.values);
   EXPECT_EQ(again.about, posterior.about);

@@ -1,4 +1,6 @@
 #include <sturnus/functional/doubles.h>
+#include <sturnus/functional/jit.h>
+#include <sturnus/functional/vmap.h>
 #include <sturnus/inference/models/densities.h>
 #include <sturnus/inference/posteriors/advection_posterior.h>
 #include <sturnus/ops/arithmetic.h>
@@ -12,6 +14,7 @@
 #include <sturnus/ops/triangular.h>
 #include <sturnus/runtime/error.h>
 
+#include <algorithm>
 #include <numbers>
 #include <string>
 #include <vector>
@@ -100,6 +103,27 @@ Target advection_posterior(const Samples& data, double sigma, const AdvectionPri
   };
   target.names = target.free_names = names_of(prior.waves);
   return target;
+}
+
+Matrix advection_curves(MatrixView parameters, const Samples& at) {
+  // So many rows at once: each needs a basis of its own.
+  constexpr std::size_t block = 100;
+  auto waves = static_cast<std::int64_t>(parameters.cols - 2) / 2;
+  Array points = array(at.x, {static_cast<std::int64_t>(at.points), 2}, DType::f64);
+  auto one = [=](const Array& p) {
+    return curve({p(0), p(1), p(Slice{2, 2 + waves}), p(Slice{2 + waves})}, points);
+  };
+  auto all = jit([=](const Array& rows) { return vmap(one)(rows); });
+  Matrix result(parameters.rows, at.points);
+  for (std::size_t first = 0; first < parameters.rows; first += block) {
+    std::size_t count = std::min(block, parameters.rows - first);
+    const double* values = parameters.data + first * parameters.cols;
+    Array rows = array(std::vector<double>(values, values + count * parameters.cols),
+                       {static_cast<std::int64_t>(count), 2 + 2 * waves}, DType::f64);
+    std::vector<double> u = to_doubles(all(rows));
+    std::copy(u.begin(), u.end(), &result(first, 0));
+  }
+  return result;
 }
 
 }  // namespace sturnus

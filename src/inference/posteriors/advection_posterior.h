@@ -8,6 +8,7 @@
 #include <sturnus/inference/exact/exact_posterior.h>
 #include <sturnus/inference/models/model.h>
 #include <sturnus/inference/problems/experiment_data.h>
+#include <sturnus/inference/results/matrix_view.h>
 
 #include <cstdint>
 
@@ -36,5 +37,8 @@ struct AdvectionPrior {
 /// set of amplitudes would have it believe. Parameters are those of Advection. Throws Error unless
 /// data are one output at rows (t, x), the noise is positive, and there are waves.
 Target advection_posterior(const Samples& data, double sigma, const AdvectionPrior& prior = {});
+
+/// u of every row of parameters, as that target gives them, at the points of `at`: rows x points.
+Matrix advection_curves(MatrixView parameters, const Samples& at);
 
 }  // namespace sturnus

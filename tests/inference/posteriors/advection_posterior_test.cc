@@ -213,5 +213,27 @@ TEST(AdvectionPosterior, RefusesWhatMakesNoSense) {
               ThrowsMessage<Error>(HasSubstr("and 0 waves")));
 }
 
+// More rows than are computed at once, and two waves.
+TEST(AdvectionCurves, AreThoseOfEachRow) {
+  Samples at = {.points = 3, .inputs = 2, .x = {0, 0.1, 0.5, 0.7, 2, 0.9}, .truth = {}, .y = {}};
+  Matrix rows(130, 6);
+  for (std::size_t i = 0; i < rows.values.size(); i++) {
+    rows.values[i] = std::sin(static_cast<double>(i));
+  }
+  Matrix u = advection_curves(rows, at);
+  ASSERT_EQ(u.rows, 130u);
+  ASSERT_EQ(u.cols, 3u);
+  for (std::size_t i : {0u, 99u, 100u, 129u}) {
+    for (std::size_t point = 0; point < 3; point++) {
+      double s = at.x[2 * point + 1] - rows(i, 0) * at.x[2 * point], expected = rows(i, 1);
+      for (std::size_t k = 0; k < 2; k++) {
+        double angle = 2 * pi * static_cast<double>(k + 1) * s;
+        expected += rows(i, 2 + k) * std::sin(angle) + rows(i, 4 + k) * std::cos(angle);
+      }
+      EXPECT_NEAR(u(i, point), expected, 1e-12) << i << " " << point;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sturnus
