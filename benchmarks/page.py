@@ -29,6 +29,10 @@ class Page:
         lines = [header, ["---"] + ["--:"] * (len(header) - 1), *rows]
         self.text += f"\n## {title}\n\n" + "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
+    def line(self, text):
+        print(f"\n{text}", flush=True)
+        self.text += f"\n{text}\n"
+
     def write(self, path):
         with open(path, "w") as file:
             file.write(self.text)
