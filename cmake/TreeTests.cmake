@@ -17,6 +17,7 @@ _tree_test(tests/functional/exported_programs_test
 set_tests_properties(tests/functional/exported_programs_test PROPERTIES SKIP_RETURN_CODE 77)
 _tree_test(tests/app/launcher_test tests/app/launcher_test.sh)
 set_tests_properties(tests/app/launcher_test PROPERTIES RUN_SERIAL ON) # it measures time
+_tree_test(tests/benchmarks/bench_test tests/benchmarks/bench_test.py)
 if(STURNUS_BUILD_APP AND NOT STURNUS_SANITIZE)
   _tree_test(tests/app/readers_test
     tests/app/readers_test.py "$<TARGET_FILE:sturnus_app_sturnus>")

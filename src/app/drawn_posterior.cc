@@ -59,7 +59,7 @@ DrawnPosterior advection_by_nuts(const ExperimentData& data, const ChainSettings
   result.rows = matrix_of(result.about.at("rows"));
   result.about.erase("rows");
   result.test = advection_curves(result.rows, data.test);
-  result.f = advection_curves(result.rows, data.plot);
+  result.f = data.plot.x == data.test.x ? result.test : advection_curves(result.rows, data.plot);
   result.lambda = Matrix(result.rows.rows, 1);
   for (std::size_t i = 0; i < result.rows.rows; i++) result.lambda(i, 0) = result.rows(i, 0);
   return result;

@@ -119,7 +119,11 @@ json exact_scores(const RunConfig& config, std::int64_t members, bool free_phase
   PosteriorDraws draws = posterior->draws(count * most_sets, 7);
   json row = data_of_row(config), scores;
   scores = mean_scores(data, posterior->predict(draws, data.test.x), draws.lambda, count);
-  WassersteinFloor floor = posterior->floor(count, data.plot.x, {.reference_draws = 5000});
+  // As the floors of every ensemble.
+  EvaluationOptions like;
+  WassersteinFloor floor = posterior->floor(
+      count, data.plot.x,
+      {.repetitions = like.floor_repetitions, .reference_draws = like.reference_draws});
   scores["w_f"] = floor.w_f.mean;
   scores["w_lambda"] = floor.w_lambda.mean;
   row["metrics"] = scores;

@@ -65,6 +65,8 @@ void fit_problem(std::ostream& out, std::ostream& progress, const VariationalReq
   std::int64_t iterations = at_least("vi", "iterations", request.iterations.value_or(10000), 1);
   std::int64_t draws = at_least("vi", "draws", request.draws.value_or(4000), 4);
   select_device(request.device);
+  fs::path folder = folder_of(request);
+  check_places("vi", "fit", {folder, request.resume});
   Target target = problem.target(request.run.value_or(0));
   Gaussian start = start_at_mode(target, promising_starts(target, climbers, request.seed));
   VariationalFit fit(target,
@@ -82,8 +84,6 @@ void fit_problem(std::ostream& out, std::ostream& progress, const VariationalReq
                    {"draws_per_iteration", fit.options().draws},
                    {"draws", draws},
                    {"seed", request.seed}};
-  fs::path folder = folder_of(request);
-  check_places("vi", "fit", {folder, request.resume});
   KeptWork kept = kept_fit({folder, request.resume}, settings);
   Fitted fitted = run_fit(fit, problem.name + " " + request.family, iterations, kept, progress);
 

@@ -54,6 +54,8 @@ void fit_network(std::ostream& out, std::ostream& progress, const VariationalReq
   std::int64_t iterations = at_least("vi", "iterations", request.iterations.value_or(20000), 1);
   std::int64_t draws = at_least("vi", "draws", request.draws.value_or(100), 4);
   select_device(request.device);
+  fs::path folder = folder_of(request);
+  check_places("vi", "fit", {folder, request.resume});
   ExperimentData data = published_data(Experiment::oscillator, request.run.value_or(published_run));
   NetworkVariational network(problem_of(data), options);
   json settings = {{"problem", request.problem},
@@ -67,8 +69,6 @@ void fit_network(std::ostream& out, std::ostream& progress, const VariationalReq
                    {"draws_per_iteration", options.fit.draws},
                    {"draws", draws},
                    {"seed", request.seed}};
-  fs::path folder = folder_of(request);
-  check_places("vi", "fit", {folder, request.resume});
   KeptWork kept = kept_fit({folder, request.resume}, settings);
   Fitted fitted = run_fit(network.fit(), request.problem, iterations, kept, progress);
 

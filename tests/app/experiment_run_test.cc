@@ -385,6 +385,26 @@ TEST(ExperimentRun, WithOtherPriorsIsNotComparedWithThePublishedPosterior) {
   EXPECT_NEAR(result.at("lambda").at("mean")[0].get<double>(), 0.3, 0.02);
 }
 
+// A function of time and place has no bands to draw, but is as far from its posterior as others.
+TEST(ExperimentRun, OfAdvectionAgainstChains) {
+  RunConfig config = variant_config(Experiment::advection, "none");
+  config.ensemble.members = 3;
+  config.ensemble.network.hidden = {4};
+  config.ensemble.collocation.points = 8;
+  config.training.iterations = 5;
+  ChainSettings chains = {.chains = 2, .warmup = 100, .draws = 50};
+  std::ostringstream progress, table;
+  json result = run(config, {}, progress, chains);
+  const json& against = result.at("against").at(0);
+  EXPECT_GT(against.at("w_f").get<double>(), against.at("floor_w_f").at("mean").get<double>());
+  EXPECT_EQ(against.at("lambda").at(0).at("name"), "beta");
+  EXPECT_NEAR(against.at("lambda").at(0).at("mean").get<double>(), 0.1976, 0.005);
+  EXPECT_FALSE(against.contains("bands"));
+  print_scores(table, result);
+  EXPECT_NE(table.str().find("nuts posterior"), std::string::npos) << table.str();
+  EXPECT_NE(report_html(result, "script").find("nuts"), std::string::npos);
+}
+
 // Chains and the exact posterior are equally far from an ensemble, but for the chains' chance.
 TEST(ExperimentRun, AgainstChainsOfTheSameData) {
   fs::path folder = fresh_folder("against");
