@@ -16,6 +16,7 @@
 #include <ostream>
 #include <utility>
 
+#include "src/app/chain_chunks.h"
 #include "src/app/chain_program.h"
 #include "src/app/chain_report.h"
 #include "src/app/clock.h"
@@ -31,10 +32,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// How often warm-up and draws are looked at. Chains wait for each other then.
-constexpr std::int64_t looks = 10;
-// What a chunk of the warm-up draws is forgotten, but has to fit into memory.
-constexpr std::int64_t longest_warmup_chunk = 1000;
 // As many are printed; result.json has all.
 constexpr std::size_t printed_rows = 40;
 
@@ -56,23 +53,17 @@ std::string text(const char* format, double value) {
 
 // --- Chains
 
-std::int64_t next_chunk(const ChainSettings& settings, std::int64_t done) {
-  auto part = [](std::int64_t all) { return (all + looks - 1) / looks; };
-  if (done < settings.warmup) {
-    return std::min({part(settings.warmup), longest_warmup_chunk, settings.warmup - done});
-  }
-  return std::min(part(settings.draws), settings.warmup + settings.draws - done);
-}
-
 void advance(Sampling& sampling, const ChainProgram& program, const ChainSettings& settings,
-             std::ostream& progress) {
+             ChainChunks& chunks, std::ostream& progress) {
   bool warm = sampling.transitions < settings.warmup;
-  std::int64_t count = next_chunk(settings, sampling.transitions);
+  std::int64_t count = chunks.next(sampling.transitions);
   auto begun = Clock::now();
   auto [state, draws] = program.advance(std::move(sampling.state), count);
   SamplerStatistics said = chain_draws({draws}).statistics;
   double& seconds = warm ? sampling.warmup_seconds : sampling.sampling_seconds;
-  seconds += seconds_since(begun);
+  double took = seconds_since(begun);
+  seconds += took;
+  chunks.took(count, took);
   sampling.state = state;
   sampling.transitions += count;
   std::int64_t& divergent = warm ? sampling.warmup_divergences : sampling.divergences;
@@ -192,8 +183,9 @@ ChainRun run_chains(const PosteriorToSample& posterior, const ChainSettings& set
   double compile_seconds = seconds_since(begun);
 
   InterruptGuard guard;
+  ChainChunks chunks(settings, posterior.target.size);
   while (sampling.transitions < end && !guard.interrupted()) {
-    advance(sampling, program, settings, progress);
+    advance(sampling, program, settings, chunks, progress);
     save_sampling(kept, sampling);
   }
   std::int64_t made = std::max<std::int64_t>(0, sampling.transitions - settings.warmup);

@@ -11,6 +11,8 @@ using nlohmann::json;
 
 // As many are drawn in figures.
 constexpr std::size_t shown_parameters = 8, shown_draws = 1000;
+// Predictions are those of so many: quantiles are no better for more, and take their time.
+constexpr std::size_t predicting_draws = 4000;
 
 // Every so many columns, so that figures stay quick.
 json thinned_rows(const Matrix& matrix) {
@@ -43,15 +45,17 @@ json describe_predictions(const std::optional<MeasuredCurve>& curve, const Chain
   if (!curve) return json::object();
   std::size_t outputs = curve->data.outputs;
   const std::vector<double>& x = curve->plot.x;
+  Matrix rows = rows_of(draws, std::min(predicting_draws, draws.chains * draws.draws));
   json predictions = {
       {"x", in_rows(x, 1)},
+      {"draws", rows.rows},
       {"truth", in_rows(curve->plot.truth, outputs)},
       {"outputs", outputs},
       {"input", curve->input},
       {"names", curve->outputs},
       {"continuous", curve->continuous},
-      {"bands", describe_bands(x, curves(*curve, draws, x), outputs)},
-      {"measured", describe_bands(x, predicted_measurements(*curve, draws, x, seed), outputs)}};
+      {"bands", describe_bands(x, curves(*curve, rows, x), outputs)},
+      {"measured", describe_bands(x, predicted_measurements(*curve, rows, x, seed), outputs)}};
   return {{"data", describe_data(curve->data, curve->noise_sd)}, {"predictions", predictions}};
 }
 

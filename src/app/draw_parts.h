@@ -17,8 +17,9 @@ namespace sturnus::app {
 /// Some of the draws of some of what is told, by chain, to draw figures of.
 nlohmann::json describe_shown(const ChainDraws& draws, const ToldDraws& told);
 
-/// The entries "data" and "predictions": measurements, the function over all draws, and new
-/// measurements of it. None where nothing was measured.
+/// The entries "data" and "predictions": measurements, the function over draws, and new
+/// measurements of it, `predictions.draws` says over how many: 4000 of all chains, or all where
+/// there are fewer. None where nothing was measured.
 nlohmann::json describe_predictions(const std::optional<MeasuredCurve>& curve,
                                     const ChainDraws& draws, std::uint64_t seed);
 

@@ -39,13 +39,18 @@ std::string predictions(const json& result) {
     figures += figure(name, "predicted",
                       {{"output", std::to_string(k)}, {"name", name}, {"input", input}});
   }
+  const json& draws = get(result, "predictions", "draws");
+  std::string over = draws.is_number() ? draws.dump() + " draws" : "all draws";
   bool continuous = get(result, "predictions", "continuous") != json(false);
   return tagged("p",
-                continuous ? "The line and the bands are the median and the 25–75 % and 5–95 % "
-                             "quantiles of the function over all draws, point by point; between "
-                             "the dotted lines 90 % of new measurements are expected."
-                           : "Points and bars are the medians and the 5–95 % quantiles over all "
-                             "draws; between the dashes 90 % of new measurements are expected.",
+                continuous
+                    ? "The line and the bands are the median and the 25–75 % and 5–95 % "
+                      "quantiles of the function over " +
+                          over +
+                          ", point by point; between "
+                          "the dotted lines 90 % of new measurements are expected."
+                    : "Points and bars are the medians and the 5–95 % quantiles over " + over +
+                          "; between the dashes 90 % of new measurements are expected.",
                 "caption") +
          panels(figures);
 }

@@ -6,6 +6,7 @@
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>
 #include <sturnus/runtime/log.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <chrono>
@@ -15,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "src/app/chain_chunks.h"
 #include "src/app/chain_program.h"
 #include "src/app/commands.h"
 #include "src/app/sampled_problems.h"
@@ -118,6 +120,66 @@ TEST(ChainRun, KeepsNothingOfTheWarmUpButWhatWasLearned) {
   auto size = fs::file_size(request.out / "sampling.part");
   leave_unfinished(request, 900);
   EXPECT_EQ(fs::file_size(request.out / "sampling.part"), size);
+}
+
+TEST(ChainRun, ChunksTakeSeconds) {
+  ChainSettings settings;
+  settings.chains = 4;
+  settings.warmup = 1000;
+  settings.draws = 5000;
+  ChainChunks chunks(settings, 3);
+  EXPECT_EQ(chunks.next(0), 10);
+  struct Case {
+    std::int64_t transitions;
+    double seconds;
+    std::int64_t in_warmup, in_draws;
+  };
+  const std::vector<Case> cases = {
+      {10, 0.001, 40, 40},   // fast: longer, but not at once
+      {400, 0.1, 100, 500},  // a tenth
+      {10, 10, 5, 5},        // slow
+      {10, 1e6, 1, 1},       // very slow: one at least
+      {100, 0, 100, 400},    // too fast to be measured
+      {20, 2.5, 40, 40},
+  };
+  for (const Case& c : cases) {
+    chunks.took(c.transitions, c.seconds);
+    EXPECT_EQ(chunks.next(0), c.in_warmup) << c.seconds;
+    EXPECT_EQ(chunks.next(1000), c.in_draws) << c.seconds;
+  }
+  EXPECT_EQ(chunks.next(990), 10);
+  EXPECT_EQ(chunks.next(5985), 15);
+
+  // What 64 chains of a network's weights draw in a chunk of the warm-up fits into 64 MB.
+  settings.chains = 64;
+  ChainChunks large(settings, 2701);
+  large.took(1000, 0.1);
+  EXPECT_EQ(large.next(0), 48);
+  EXPECT_EQ(large.next(1000), 500);
+}
+
+double peak_megabytes() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+// From the density to the last file: 96000 draws are 7 MB, of which predictions at 200 points would
+// be 307.
+TEST(ChainRun, ManyChainsNeedLittleMemory) {
+  SampleRequest request = small_request("many");
+  request.chains = 64;
+  request.draws = 1500;
+  double before = peak_megabytes();
+  std::ostringstream out, progress;
+  sample_problem(out, progress, request);
+  double grown = peak_megabytes() - before;
+  RecordProperty("megabytes", std::to_string(grown));
+  EXPECT_LT(grown, 250);
+  json result = json::parse(read_file(request.out / "result.json"));
+  EXPECT_EQ(result.at("draws"), 1500);
+  EXPECT_EQ(result.at("predictions").at("draws"), 4000);  // of 96000
+  fs::remove_all(request.out);
 }
 
 TEST(ChainRun, DamagedAndForeignFilesAreRefusedAndStay) {

@@ -47,33 +47,34 @@ std::vector<Columns> columns_of(const std::vector<std::string>& names) {
   return result;
 }
 
-/// Chunks [chains, draws, width], the draws one behind another.
-std::vector<double> joined(const std::vector<Array>& chunks, std::size_t chains) {
-  std::vector<std::vector<double>> values;
-  for (const Array& chunk : chunks) values.push_back(to_doubles(chunk));
-  std::vector<double> result;
-  for (std::size_t c = 0; c < chains; c++) {
-    for (const std::vector<double>& chunk : values) {
-      auto length = static_cast<std::ptrdiff_t>(chunk.size() / chains);
-      auto begin = chunk.begin() + static_cast<std::ptrdiff_t>(c) * length;
-      result.insert(result.end(), begin, begin + length);
+/// These columns of chunks [chains, draws] or [chains, draws, width], the draws of a chain one
+/// behind another. Chunks come to the host one at a time.
+void join(const Arrays& chunks, std::size_t chains, std::size_t draws,
+          std::vector<Columns>& columns) {
+  for (Columns& c : columns) c.parameter.values.resize(chains * draws * c.count);
+  std::size_t done = 0;
+  for (const Array& chunk : chunks) {
+    std::vector<double> values = to_doubles(chunk);
+    auto length = static_cast<std::size_t>(chunk.shape()[1]);
+    std::size_t width = chunk.rank() == 3 ? static_cast<std::size_t>(chunk.shape()[2]) : 1;
+    for (Columns& c : columns) {
+      for (std::size_t row = 0; row < chains * length; row++) {
+        std::size_t place = row / length * draws + done + row % length;
+        std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(row * width + c.begin), c.count,
+                    c.parameter.values.begin() + static_cast<std::ptrdiff_t>(place * c.count));
+      }
     }
+    done += length;
   }
-  return result;
 }
 
-/// Rows of `names.size()` values, one per draw of a chain, by parameter.
 std::vector<ParameterDraws> parameters_of(const std::vector<std::string>& names,
-                                          const std::vector<double>& values) {
+                                          const Arrays& chunks, std::size_t chains,
+                                          std::size_t draws) {
+  std::vector<Columns> columns = columns_of(names);
+  join(chunks, chains, draws, columns);
   std::vector<ParameterDraws> result;
-  for (Columns& columns : columns_of(names)) {
-    for (std::size_t row = 0; row < values.size(); row += names.size()) {
-      auto begin = values.begin() + static_cast<std::ptrdiff_t>(row + columns.begin);
-      columns.parameter.values.insert(columns.parameter.values.end(), begin,
-                                      begin + static_cast<std::ptrdiff_t>(columns.count));
-    }
-    result.push_back(std::move(columns.parameter));
-  }
+  for (Columns& c : columns) result.push_back(std::move(c.parameter));
   return result;
 }
 
@@ -88,7 +89,7 @@ ChainDraws chain_draws(const std::vector<std::string>& names, const Array& value
   ChainDraws result;
   result.chains = static_cast<std::size_t>(shape[0]);
   result.draws = static_cast<std::size_t>(shape[1]);
-  result.parameters = parameters_of(names, to_doubles(values));
+  result.parameters = parameters_of(names, {values}, result.chains, result.draws);
   return result;
 }
 
@@ -108,18 +109,22 @@ ChainDraws chain_draws(const std::vector<Draws>& chunks) {
   }
   result.chains = static_cast<std::size_t>(first[0]);
 
-  auto all = [&](auto member) {
-    std::vector<Array> parts;
-    for (const Draws& chunk : chunks) parts.push_back(member(chunk));
-    return joined(parts, result.chains);
+  auto parts = [&](auto member) {
+    Arrays all;
+    for (const Draws& chunk : chunks) all.push_back(member(chunk));
+    return all;
   };
-  result.parameters = parameters_of(chunks[0].names, all([](const Draws& d) { return d.values; }));
+  result.parameters = parameters_of(chunks[0].names, parts([](const Draws& d) { return d.values; }),
+                                    result.chains, result.draws);
   auto statistic = [&](Array SampleStats::*member) {
     Matrix matrix;
     if ((chunks[0].stats.*member).empty()) return matrix;
     matrix.rows = result.chains;
     matrix.cols = result.draws;
-    matrix.values = all([&](const Draws& d) { return d.stats.*member; });
+    std::vector<Columns> columns = {{.parameter = {}, .begin = 0, .count = 1}};
+    join(parts([&](const Draws& d) { return d.stats.*member; }), result.chains, result.draws,
+         columns);
+    matrix.values = std::move(columns[0].parameter.values);
     return matrix;
   };
   result.statistics = {statistic(&SampleStats::log_density), statistic(&SampleStats::accept),

@@ -5,6 +5,7 @@
 #include <sturnus/inference/posteriors/posteriors.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
+#include <sturnus/ops/index.h>
 #include <sturnus/ops/random.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/transcendental.h>
@@ -81,13 +82,58 @@ Array array_of(MatrixView rows) {
                DType::f64);
 }
 
-Matrix all_rows(const ChainDraws& draws) { return rows_of(draws, draws.chains * draws.draws); }
+/// Rows `begin` to `end` - 1 of parameters.
+using Rows = std::function<Array(std::size_t begin, std::size_t end)>;
 
-Matrix matrix_of(const Array& rows) {
-  Matrix result(static_cast<std::size_t>(rows.shape()[0]), 0);
-  result.values = to_doubles(rows);
-  result.cols = result.values.size() / result.rows;
+Rows rows_in(MatrixView parameters) {
+  return [=](std::size_t begin, std::size_t end) {
+    return array_of({parameters.data + begin * parameters.cols, end - begin, parameters.cols});
+  };
+}
+
+Rows rows_in(const ChainDraws& draws) {
+  return
+      [&](std::size_t begin, std::size_t end) { return array_of(rows_between(draws, begin, end)); };
+}
+
+/// What `of(begin, end)` gives of so many rows, a block at a time: what is computed on the way to a
+/// curve, all units of a network at all times, is much larger than parameters and curve.
+template <class Of>
+Matrix by_blocks(std::size_t count, const Of& of) {
+  constexpr std::size_t longest = 1000;
+  std::size_t block = std::min(count, longest);
+  Matrix result(count, 0);
+  for (std::size_t done = 0; done < count; done += block) {
+    std::size_t begin = std::min(done, count - block);  // all are of one length, for one program
+    std::vector<double> values = to_doubles(of(begin, begin + block));
+    if (done == 0) result = Matrix(count, values.size() / block);
+    std::copy(values.begin(), values.end(), &result(begin, 0));
+  }
   return result;
+}
+
+Matrix curves_of(const MeasuredCurve& curve, std::size_t count, const Rows& rows,
+                 std::span<const double> times) {
+  auto one = [&](const Array& parameters) { return curve.values(parameters, times); };
+  auto block = jit([&](const Array& parameters) { return vmap(one)(parameters); });
+  return by_blocks(count,
+                   [&](std::size_t begin, std::size_t end) { return block(rows(begin, end)); });
+}
+
+Matrix predictions_of(const MeasuredCurve& curve, std::size_t count, const Rows& rows,
+                      std::span<const double> times, std::uint64_t seed) {
+  auto one = [&](const Array& parameters, const Key& key) {
+    Array values = curve.values(parameters, times);
+    return curve.measured(parameters, values, normal(key, values.shape(), DType::f64));
+  };
+  auto block = jit([&](const Array& parameters, const Key& keys, const Array& begin) {
+    Shape size = {parameters.shape()[0], keys.data.shape()[1]};
+    return vmap(one)(parameters, Key{dynamic_slice(keys.data, {begin, Array(0)}, size)});
+  });
+  Key keys = split(key(seed), static_cast<std::int64_t>(count));
+  return by_blocks(count, [&](std::size_t begin, std::size_t end) {
+    return block(rows(begin, end), keys, Array(static_cast<std::int32_t>(begin)));
+  });
 }
 
 }  // namespace
@@ -159,23 +205,21 @@ MeasuredCurve eight_schools_curve() {
 }
 
 Matrix curves(const MeasuredCurve& curve, MatrixView parameters, std::span<const double> times) {
-  auto one = [&](const Array& parameters) { return curve.values(parameters, times); };
-  return matrix_of(jit([&](const Array& rows) { return vmap(one)(rows); })(array_of(parameters)));
+  return curves_of(curve, parameters.rows, rows_in(parameters), times);
 }
 
 Matrix curves(const MeasuredCurve& curve, const ChainDraws& draws, std::span<const double> times) {
-  return curves(curve, all_rows(draws), times);
+  return curves_of(curve, draws.chains * draws.draws, rows_in(draws), times);
+}
+
+Matrix predicted_measurements(const MeasuredCurve& curve, MatrixView parameters,
+                              std::span<const double> times, std::uint64_t seed) {
+  return predictions_of(curve, parameters.rows, rows_in(parameters), times, seed);
 }
 
 Matrix predicted_measurements(const MeasuredCurve& curve, const ChainDraws& draws,
                               std::span<const double> times, std::uint64_t seed) {
-  auto one = [&](const Array& parameters, const Key& key) {
-    Array values = curve.values(parameters, times);
-    return curve.measured(parameters, values, normal(key, values.shape(), DType::f64));
-  };
-  auto all = [&](const Array& rows, const Key& keys) { return vmap(one)(rows, keys); };
-  Array rows = array_of(all_rows(draws));
-  return matrix_of(jit(all)(rows, split(key(seed), rows.shape()[0])));
+  return predictions_of(curve, draws.chains * draws.draws, rows_in(draws), times, seed);
 }
 
 }  // namespace sturnus

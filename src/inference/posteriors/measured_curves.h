@@ -56,7 +56,9 @@ Matrix curves(const MeasuredCurve& curve, MatrixView parameters, std::span<const
 /// Of every draw, chain by chain.
 Matrix curves(const MeasuredCurve& curve, const ChainDraws& draws, std::span<const double> times);
 
-/// New measurements at such times, one set for every draw.
+/// New measurements at such times, one set for every row of parameters, or every draw.
+Matrix predicted_measurements(const MeasuredCurve& curve, MatrixView parameters,
+                              std::span<const double> times, std::uint64_t seed);
 Matrix predicted_measurements(const MeasuredCurve& curve, const ChainDraws& draws,
                               std::span<const double> times, std::uint64_t seed);
 

@@ -32,6 +32,23 @@ void check_matrix(const char* function, const char* name, const Matrix& values,
   }
 }
 
+/// All parameters of the draws `number(0)`, `number(1)`, ..., counted chain by chain.
+template <class Number>
+Matrix rows_at(const ChainDraws& draws, std::size_t count, const Number& number) {
+  std::size_t available = draws.chains * draws.draws, width = 0, column = 0;
+  for (const ParameterDraws& p : draws.parameters) width += p.values.size() / available;
+  Matrix result(count, width);
+  for (const ParameterDraws& p : draws.parameters) {
+    std::size_t columns = p.values.size() / available;
+    for (std::size_t i = 0; i < count; i++) {
+      const double* from = &p.values[number(i) * columns];
+      std::copy(from, from + columns, &result(i, column));
+    }
+    column += columns;
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<ParameterElement> elements(const ParameterDraws& parameter) {
@@ -75,21 +92,17 @@ Matrix rows_of(const ChainDraws& draws, std::size_t count) {
     throw Error("rows_of: " + std::to_string(count) + " rows of " + std::to_string(available) +
                 " draws. Give 1 to " + std::to_string(available));
   }
-  std::size_t width = 0;
-  for (const ParameterDraws& p : draws.parameters) width += p.values.size() / available;
-  Matrix result(count, width);
-  std::size_t column = 0;
-  for (const ParameterDraws& p : draws.parameters) {
-    std::size_t columns = p.values.size() / available;
-    for (std::size_t i = 0; i < count; i++) {
-      std::size_t row = i * available / count;
-      for (std::size_t k = 0; k < columns; k++) {
-        result(i, column + k) = p.values[row * columns + k];
-      }
-    }
-    column += columns;
+  return rows_at(draws, count, [&](std::size_t i) { return i * available / count; });
+}
+
+Matrix rows_between(const ChainDraws& draws, std::size_t begin, std::size_t end) {
+  std::size_t available = draws.chains * draws.draws;
+  if (begin > end || end > available) {
+    throw Error("rows_between: draws " + std::to_string(begin) + " to " + std::to_string(end) +
+                " of " + std::to_string(available) + ". Give two of 0 to " +
+                std::to_string(available) + ", in order");
   }
-  return result;
+  return rows_at(draws, end - begin, [&](std::size_t i) { return begin + i; });
 }
 
 void check_draws(const char* function, const ChainDraws& draws) {

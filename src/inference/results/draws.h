@@ -54,6 +54,9 @@ Matrix chains_of(const ChainDraws& draws, const ParameterDraws& parameter,
 /// `count` draws as rows of all parameters, spread evenly over all chains. Throws Error when there
 /// are fewer draws than that.
 Matrix rows_of(const ChainDraws& draws, std::size_t count);
+/// The draws `begin` to `end` - 1, counted chain by chain, as such rows. Throws Error when there
+/// are fewer draws than that.
+Matrix rows_between(const ChainDraws& draws, std::size_t begin, std::size_t end);
 
 /// Throws Error, in the name of `function`, unless every array has the extents that `draws` and its
 /// shape say, and every parameter a name of its own that files can hold: letters, digits and _, a

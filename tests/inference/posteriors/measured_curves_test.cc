@@ -5,6 +5,7 @@
 #include <sturnus/runtime/error.h>
 
 #include <cmath>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,29 @@ TEST(MeasuredCurves, NewMeasurementsHaveTheNoiseOfTheOldOnes) {
     }
     EXPECT_NEAR(square, 1, 4 * std::sqrt(2.0 / 4000)) << j;
   }
+}
+
+// They are made a block of draws at a time, the last of which is not whole.
+TEST(MeasuredCurves, ManyDrawsHaveTheirCurvesInOrder) {
+  ExperimentData data = published_data(Experiment::exponential, 0);
+  MeasuredCurve curve = curve_posterior(data).curve;
+  ChainDraws draws = draws_of({{"f0", {0}}, {"lambda", {-0.5}}}, 2345);
+  for (std::size_t i = 0; i < 2345; i++) draws.parameters[0].values[i] = static_cast<double>(i);
+  std::vector<double> at = {0.0, 2.0};
+  Matrix rows = rows_of(draws, 2345);
+  Matrix f = curves(curve, draws, at), y = predicted_measurements(curve, draws, at, 1);
+  EXPECT_EQ(curves(curve, rows, at).values, f.values);
+  EXPECT_EQ(predicted_measurements(curve, rows, at, 1).values, y.values);
+  curve.measured = with_normal_noise(0);
+  EXPECT_EQ(predicted_measurements(curve, rows, at, 1).values, f.values);
+  ASSERT_EQ(f.rows, 2345u);
+  for (std::size_t i = 0; i < f.rows; i++) {
+    EXPECT_EQ(f(i, 0), static_cast<double>(i));
+    EXPECT_NEAR(f(i, 1), f(i, 0) * std::exp(-1), 1e-12 * f(i, 0));
+  }
+  std::set<double> noise;  // no two draws have the same
+  for (std::size_t i = 0; i < y.rows; i++) noise.insert(y(i, 0) - f(i, 0));
+  EXPECT_GT(noise.size(), 2340u);
 }
 
 TEST(MeasuredCurves, SchoolsHaveTheirEffectsAndErrors) {
