@@ -47,6 +47,11 @@ bool varies(std::span<const double> x) {
   return std::any_of(x.begin(), x.end(), [&](double v) { return v != x.front(); });
 }
 
+bool has_nan(MatrixView x) {
+  auto values = all(x);
+  return std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+}
+
 bool has_diagnostics(MatrixView x) { return all_finite(x) && varies(all(x)); }
 
 /// Measured from the first value, so that equal values have exactly their mean and no variance.
@@ -108,9 +113,10 @@ double quantile_sorted(std::span<const double> values, double p) {
 }
 
 /// Each value's rank among all, ties sharing their average rank, as a normal score with Blom's
-/// offset 3/8.
+/// offset 3/8. An infinite value has a rank too; where one is NaN, all are.
 Matrix normal_scores(MatrixView x) {
   auto values = all(x);
+  if (has_nan(x)) return each_of(x, [](double) { return nan; });
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(),
@@ -273,17 +279,18 @@ Matrix stack_chains(std::span<const std::vector<double>> chains) {
 
 double rhat(MatrixView chains) {
   check("rhat", chains);
-  if (!all_finite(chains)) return nan;
+  if (has_nan(chains)) return nan;
   Matrix halves = split(chains);
   double center = median(halves);
   Matrix folded = each_of(halves, [&](double x) { return std::abs(x - center); });
-  // Two values that are equally frequent are equally far from the median: fmax leaves NaN out.
+  // Two values that are equally frequent are equally far from the median, and nobody knows how far
+  // from an infinite one: fmax leaves NaN out.
   return std::fmax(plain_rhat(normal_scores(halves)), plain_rhat(normal_scores(folded)));
 }
 
 double ess_bulk(MatrixView chains) {
   check("ess_bulk", chains);
-  return all_finite(chains) ? plain_ess(normal_scores(split(chains))) : nan;
+  return plain_ess(normal_scores(split(chains)));
 }
 
 double ess_tail(MatrixView chains) {

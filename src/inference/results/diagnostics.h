@@ -4,23 +4,25 @@
 // without warm-up. Chains are split into halves (of an odd number of draws the middle one is left
 // out), and the definitions are those of Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021),
 // "Rank-normalization, folding, and localization". Fewer than 4 draws or no chain is an Error; a
-// value that is not finite makes every result NaN.
+// NaN makes every result NaN, and so does an infinite value, but for R-hat and the bulk ESS, which
+// see ranks only.
 //
 // Numbers agree with ArviZ to 1e-8. Where ArviZ and R's posterior (1.4) differ:
 //   all draws equal, or all on one side of a quantile: NaN, as posterior; ArviZ has ESS = draws
 //   R-hat of one chain: that of its halves, as posterior; ArviZ has NaN
-//   infinite draws: NaN, as posterior; ArviZ ranks them
+//   quantiles of infinite draws: NaN, as posterior; ArviZ has their ESS and errors
 //   odd number of draws: R-hat folds at the median of the halves, as ArviZ; posterior at that of
-//   all
-//     draws
+//     all draws
 //   ess_sd: of (x - mean)^2, as ArviZ and as both use for mcse_sd; posterior has |x - mean|
 //   no pair of lags to sum, with fewer than 10 draws (posterior: 12) or neighbours that repel so
-//   that
-//     the first pair is not positive: ESS = S log10(S), as ArviZ; posterior has S / 2, and NaN
+//     that the first pair is not positive: ESS = S log10(S), as ArviZ; posterior has S / 2, and NaN
 //     below 6 draws
 //   halves of an odd number: Geyer's sum goes to the last pair of lags, as ArviZ; posterior's stops
 //     one pair earlier
-//   folded draws all equal: R-hat is that of the draws, as ArviZ; posterior has NaN
+//   folded draws all equal, or folded at an infinite median: R-hat is that of the draws, as ArviZ;
+//     posterior has NaN
+//   chains that differ and do not move: R-hat is infinite, as ArviZ; posterior has 1e15 or so
+//   draws that differ by less than 2e-16: they differ; posterior takes them for equal
 //   mcse_sd: with ess_sd, as posterior and arviz 0.23; arviz-stats 0.8 takes ess_mean
 #pragma once
 

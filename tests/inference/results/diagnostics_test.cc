@@ -71,6 +71,8 @@ Matrix autoregressive(std::size_t chains, std::size_t draws, double phi, std::ui
 void expect_close(double value, double expected, const std::string& what) {
   if (std::isnan(expected)) {
     EXPECT_TRUE(std::isnan(value)) << what << ": " << value;
+  } else if (std::isinf(expected)) {
+    EXPECT_EQ(value, expected) << what;
   } else {
     EXPECT_NEAR(value, expected, 1e-8 * std::abs(expected)) << what;
   }
@@ -81,48 +83,72 @@ bool all_finite(const Matrix& chains) {
                      [](double draw) { return std::isfinite(draw); });
 }
 
-/// All draws equal, or one not finite.
-bool nothing_is_known(const Matrix& chains) {
-  return !all_finite(chains) || std::count(chains.values.begin(), chains.values.end(),
-                                           chains.values[0]) == std::ssize(chains.values);
-}
-
+/// The recorded number that the header says to be ours where ArviZ has another: NaN, as posterior,
+/// of values that are all equal (ArviZ has ESS = draws), of infinite draws that are more than
+/// ranked, and posterior's R-hat of one chain.
 TEST(Diagnostics, AgreeWithArviz) {
-  int compared = 0;
+  int compared = 0, unknown = 0;
   for (const RecordedChains& recorded : recorded_chains) {
     Matrix chains = chains_of(recorded);
-    if (std::string(recorded.name) == "infinite") continue;  // what ArviZ ranks
     for (std::size_t i = 0; i < diagnostics.size(); ++i) {
       if (i == rhat_place && recorded.chains == 1) continue;  // where ArviZ has NaN
-      expect_close(diagnostics[i].of(chains), recorded.arviz[i],
-                   std::string(recorded.name) + ", " + diagnostics[i].name);
-      ++compared;
+      std::string what = std::string(recorded.name) + ", " + diagnostics[i].name;
+      double value = diagnostics[i].of(chains);
+      if (std::isnan(value) && !std::isnan(recorded.arviz[i])) {
+        EXPECT_TRUE(std::isnan(recorded.posterior[i])) << what;
+        ++unknown;
+      } else {
+        expect_close(value, recorded.arviz[i], what);
+        ++compared;
+      }
     }
   }
-  EXPECT_GT(compared, 300);
+  EXPECT_GT(compared, 400);
+  EXPECT_EQ(unknown, 53);
+}
+
+/// The ESS that a diagnostic is, or that its error is made of.
+std::size_t ess_place_of(std::size_t i) {
+  const std::size_t of_errors[] = {3, 4, 5, 6, 7};
+  return i < 8 ? i : of_errors[i - 8];
 }
 
 TEST(Diagnostics, AgreeWithPosterior) {
-  int compared = 0;
+  int compared = 0, without_pairs = 0;
   for (const RecordedChains& recorded : recorded_chains) {
     Matrix chains = chains_of(recorded);
     std::string name(recorded.name);
-    bool odd_halves = chains.cols / 2 % 2 == 1;
+    std::size_t half = chains.cols / 2;
     for (std::size_t i = 0; i < diagnostics.size(); ++i) {
+      std::string what = name + ", " + diagnostics[i].name;
+      double value = diagnostics[i].of(chains), theirs = recorded.posterior[i];
+      double ess = recorded.posterior[ess_place_of(i)];
+      bool has_pairs = ess != static_cast<double>(recorded.chains * half);
       // What the header says posterior does otherwise.
-      bool folded_elsewhere = chains.cols % 2 == 1 || name == "fair coin";
-      bool summed_elsewhere = chains.cols < 12 || odd_halves || name == "alternating";
-      bool otherwise = i == rhat_place ? folded_elsewhere : summed_elsewhere;
-      if (otherwise && !nothing_is_known(chains)) continue;
-      double mean = sample_mean(chains);
-      double value = i == ess_sd_place
-                         ? ess_mean(mapped(chains, [&](double x) { return std::abs(x - mean); }))
-                         : diagnostics[i].of(chains);
-      expect_close(value, recorded.posterior[i], name + ", " + diagnostics[i].name);
-      ++compared;
+      if (i == rhat_place && (name == "fair coin" || name == "one chain infinite")) {
+        EXPECT_TRUE(std::isnan(theirs)) << what;
+      } else if (i == rhat_place && name == "chains do not move") {
+        EXPECT_GT(theirs, 1e15);  // 1 / 0, but for rounding
+      } else if (i == rhat_place && chains.cols % 2 == 1 && !std::isnan(value)) {
+        EXPECT_NEAR(theirs, value, 0.2) << what;
+      } else if (i != rhat_place && half < 3) {
+        EXPECT_TRUE(std::isnan(theirs)) << what;
+      } else if (i != rhat_place && !has_pairs) {
+        ++without_pairs;
+      } else if (i != rhat_place && half % 2 == 1 && !std::isnan(value)) {
+        EXPECT_NEAR(theirs, value, 0.5 * value) << what;
+      } else {
+        double mean = sample_mean(chains);
+        if (i == ess_sd_place) {
+          value = ess_mean(mapped(chains, [&](double x) { return std::abs(x - mean); }));
+        }
+        expect_close(value, theirs, what);
+        ++compared;
+      }
     }
   }
-  EXPECT_GT(compared, 150);
+  EXPECT_GT(compared, 250);
+  EXPECT_GT(without_pairs, 30);
 }
 
 TEST(Diagnostics, IntervalsEnergiesAndQuantilesAgreeWithArvizAndNumpy) {
@@ -234,7 +260,13 @@ TEST(Diagnostics, NothingIsKnownOfConstantsAndNonFiniteDraws) {
     bad.push_back(mapped(good, [&](double) { return value; }));
   }
   for (const Matrix& x : bad) {
+    bool all_equal = x(0, 0) == x(1, 0);
     for (const Diagnostic& diagnostic : diagnostics) {
+      std::string name = diagnostic.name;
+      if ((name == "rhat" || name == "ess_bulk") && std::isinf(x(1, 7)) && !all_equal) {
+        EXPECT_TRUE(std::isfinite(diagnostic.of(x))) << name;  // it has a rank
+        continue;
+      }
       EXPECT_TRUE(std::isnan(diagnostic.of(x))) << diagnostic.name << " " << x(1, 7);
     }
   }

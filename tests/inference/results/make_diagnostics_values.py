@@ -3,10 +3,8 @@
 
     python3 make_diagnostics_values.py > diagnostics_values.h    (needs arviz < 1, and R with posterior)
 
-Recorded with arviz 0.23.4 and posterior 1.4.0. Draws are whole numbers over 1024, so that they are the same
-numbers everywhere.
-
-Where draws are all equal or one is not finite, posterior is not run: it documents NA for all of these numbers.
+Recorded with arviz 0.23.4 and posterior 1.4.0 on R 4.2.2, both as they are. Draws are whole numbers over 1024, so
+that they are the same numbers everywhere; R's NA is written as nan.
 """
 import json
 import subprocess
@@ -70,33 +68,22 @@ def cases():
         x[1, 7] = value
         yield name, x
     yield "all not numbers", np.full((2, 40), np.nan)
-
-
-def is_documented_as_unknown(x):
-    return not np.isfinite(x).all() or np.ptp(x) == 0
-
-
-def ess_or_nan(x, relative=False, ess=az._ess):
-    """As posterior: nothing is known of values that are all equal. ArviZ has their number."""
-    return ess(x, relative) if np.ptp(x.astype(float)) > 0 else np.nan
-
-
-def mcse_quantile(x, p):
-    return np.nan if np.isnan(az._ess_quantile(x, p)) else az._mcse_quantile(x, p)
+    x = autoregressive(random, 2, 40, 0.3)
+    x[0, 3], x[1, 20], x[1, 21] = -np.inf, np.inf, np.inf
+    yield "infinite both ways", x
+    yield "one chain infinite", np.vstack([random.normal(size=40), np.full(40, np.inf)])
+    yield "chains do not move", np.repeat([[0.5], [-0.25], [1]], 20, axis=1)
+    yield "repelling", autoregressive(random, 4, 120, -0.95)
+    yield "alternating, long", np.tile([1, -1], (4, 50)) + 0.5 * random.normal(size=(4, 100))
+    yield "one chain alternating", np.tile([1, -1], (1, 30)) * 2 + 0.3 * random.normal(size=(1, 60))
 
 
 def from_arviz(x):
-    az._ess = ess_or_nan
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [az._rhat_rank(x), az._ess_bulk(x), np.min([az._ess_quantile(x, p) for p in (0.05, 0.95)]),
                 az._ess_mean(x), az._ess_sd(x), az._ess_median(x), *(az._ess_quantile(x, p) for p in PROBABILITIES), az._mcse_mean(x), az._mcse_sd(x),
-                *(mcse_quantile(x, p) for p in (0.5, *PROBABILITIES))]
-
-
-def from_posterior(chains):
-    known = from_r([x for x in chains if not is_documented_as_unknown(x)])
-    return [[np.nan] * 13 if is_documented_as_unknown(x) else known.pop(0) for x in chains]
+                *(az._mcse_quantile(x, p) for p in (0.5, *PROBABILITIES))]
 
 
 def from_r(chains):
@@ -110,7 +97,7 @@ def from_r(chains):
 
 def number(value):
     value = float(value)
-    return "nan" if np.isnan(value) else "inf" if np.isinf(value) else repr(value)
+    return "nan" if np.isnan(value) else repr(value)
 
 
 def braced(values):
@@ -137,7 +124,7 @@ struct RecordedChains {
   std::vector<double> draws;  // times 1024, one chain after the other
   // rhat; ess_bulk, _tail, _mean, _sd, _median, _quantile(0.1), (0.3); mcse_mean, _sd,
   // _quantile(0.5), (0.1), (0.3)
-  std::vector<double> arviz;  // but NaN where ESS is that of equal values
+  std::vector<double> arviz;
   std::vector<double> posterior;
   std::vector<double> hdi;             // of 0.8, from ArviZ
   std::vector<double> bfmi;            // of each chain, from ArviZ
@@ -147,7 +134,7 @@ struct RecordedChains {
 
 // clang-format off
 inline const std::vector<RecordedChains> recorded_chains = {""")
-    for name, x, posterior in zip(names, draws, from_posterior([x / UNIT for x in draws])):
+    for name, x, posterior in zip(names, draws, from_r([x / UNIT for x in draws])):
         whole = ", ".join(str(int(v)) if np.isfinite(v) else number(v) for v in x.ravel())
         x = x / UNIT
         with np.errstate(all="ignore"):
