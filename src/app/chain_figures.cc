@@ -32,7 +32,8 @@ const histogram = (values, bins) => {
 const draw = {
   predicted: about => {
     const k = Number(about.output), f = result.predictions.bands[k], y = result.predictions.measured[k];
-    const measured = dataPoints(column(result.data.x, 0), column(result.data.y, k));
+    const places = result.data.x.map((at, i) => at.length === 1 ? at[0] : i + 1);
+    const measured = dataPoints(places, column(result.data.y, k));
     const look = layout({title: about.input}, {title: about.name}, {hovermode: 'x'});
     if (result.predictions.continuous === false) {
       const bars = (q, name, color, style) => ({

@@ -1,6 +1,7 @@
 #include "src/app/draw_parts.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "src/app/result_parts.h"
 
@@ -26,6 +27,14 @@ json thinned_rows(const Matrix& matrix) {
   return result;
 }
 
+// On an axis. Points of several inputs are told one after another: 1, 2, ...
+std::vector<double> places_of(const Samples& plot) {
+  if (plot.inputs == 1) return plot.x;
+  std::vector<double> places(plot.points);
+  std::iota(places.begin(), places.end(), 1.0);
+  return places;
+}
+
 }  // namespace
 
 json describe_shown(const ChainDraws& draws, const ToldDraws& told) {
@@ -44,18 +53,18 @@ json describe_predictions(const std::optional<MeasuredCurve>& curve, const Chain
                           std::uint64_t seed) {
   if (!curve) return json::object();
   std::size_t outputs = curve->data.outputs;
-  const std::vector<double>& x = curve->plot.x;
+  const std::vector<double>&x = curve->plot.x, places = places_of(curve->plot);
   Matrix rows = rows_of(draws, std::min(predicting_draws, draws.chains * draws.draws));
   json predictions = {
-      {"x", in_rows(x, 1)},
+      {"x", in_rows(places, 1)},
       {"draws", rows.rows},
       {"truth", in_rows(curve->plot.truth, outputs)},
       {"outputs", outputs},
       {"input", curve->input},
       {"names", curve->outputs},
       {"continuous", curve->continuous},
-      {"bands", describe_bands(x, curves(*curve, rows, x), outputs)},
-      {"measured", describe_bands(x, predicted_measurements(*curve, rows, x, seed), outputs)}};
+      {"bands", describe_bands(places, curves(*curve, rows, x), outputs)},
+      {"measured", describe_bands(places, predicted_measurements(*curve, rows, x, seed), outputs)}};
   return {{"data", describe_data(curve->data, curve->noise_sd)}, {"predictions", predictions}};
 }
 

@@ -18,12 +18,14 @@ SampledProblem published(const std::string& name, Experiment experiment, bool fr
           [=](int run) { return posterior(run).curve; }};
 }
 
-// A function of time and place: there is no curve to draw.
 SampledProblem advection() {
-  return {"advection", [](int run) {
-            ExperimentData data = published_data(Experiment::advection, run);
+  auto data_of = [](int run) { return published_data(Experiment::advection, run); };
+  return {"advection",
+          [=](int run) {
+            ExperimentData data = data_of(run);
             return advection_posterior(data.train, data.noise_sd);
-          }};
+          },
+          true, [=](int run) { return advection_curve(data_of(run)); }};
 }
 
 // Weights of order 1 make waves of about so many units of time.

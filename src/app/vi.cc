@@ -50,6 +50,16 @@ void print_summary(std::ostream& out, const std::vector<ParameterSummary>& rows)
   table.print(out);
 }
 
+/// What the posterior says of each draw, beside how often it is drawn.
+InferenceData with_weights(InferenceData data, const Array& log_weights) {
+  for (DataGroup& group : data.groups) {
+    if (group.name != "sample_stats") continue;
+    std::vector<double> values = to_doubles(log_weights);
+    group.variables.push_back({"log_weight", {"chain", "draw"}, {1, values.size()}, values});
+  }
+  return data;
+}
+
 }  // namespace
 
 void fit_problem(std::ostream& out, std::ostream& progress, const VariationalRequest& request) {
@@ -124,7 +134,8 @@ void fit_problem(std::ostream& out, std::ostream& progress, const VariationalReq
        {folder / "report.html",
         [&](auto& path) { write_file(path, variational_report_html(result, plotly_script())); }},
        {folder / "draws.nc", [&](auto& path) {
-          write_inference_data(path, inference_data_of(chain, curve, request.seed));
+          write_inference_data(
+              path, with_weights(inference_data_of(chain, curve, request.seed), drawn.log_weights));
         }}});
 }
 

@@ -43,19 +43,19 @@ class ReadersTest(unittest.TestCase):
 
     def run_program(self, *arguments):
         """The result.json, the InferenceData and the Stan files of a run."""
-        place = Path(self.folder.name) / self.id().rsplit(".", 1)[1] / "-".join(arguments[:4])
+        place = Path(self.folder.name) / self.id().rsplit(".", 1)[1] / "-".join(arguments[:6])
         run = subprocess.run([PROGRAM, *arguments, "--out", place], capture_output=True, text=True)
         self.assertEqual(run.returncode, 0, run.stderr)
         data = arviz.from_netcdf(place / "draws.nc")
         stan = sorted(str(path) for path in place.glob("*.csv"))
         return json.loads((place / "result.json").read_text()), data, stan
 
-    def assert_measured(self, data, chains, draws, points):
+    def assert_measured(self, data, chains, draws, points, inputs=()):
         """What was measured, and predictions of it for every draw."""
         self.assertEqual(data.observed_data["y"].shape, points)
         self.assertEqual(data.posterior_predictive["y"].shape, (chains, draws, *points))
         self.assertEqual(data.posterior_predictive["y"].dims[:2], ("chain", "draw"))
-        self.assertEqual(data.constant_data["x"].shape, points[:1])
+        self.assertEqual(data.constant_data["x"].shape, points[:1] + inputs)
         self.assertTrue(numpy.isfinite(data.posterior_predictive["y"]).all())
 
     def assert_same_summary(self, result, data):
@@ -94,12 +94,16 @@ class ReadersTest(unittest.TestCase):
             (("eight_schools", "--metric", "dense"), of_hmc | {"tree_depth"}, (8,), "dense_e"),
             (("exponential", "--method", "hmc", "--metric", "unit"), of_hmc, (10,), "unit_e"),
             (("exponential", "--method", "random_walk"), of_all, (10,), "diag_e"),
+            (("exponential", "--method", "hmc", "--metric", "dense"), of_hmc, (10,), "dense_e"),
+            (("hare_lynx", "--method", "nuts"), of_hmc | {"tree_depth"}, (21, 2), "diag_e"),
+            (("advection", "--run", "1"), of_hmc | {"tree_depth"}, (64,), "diag_e"),
         ]
         for arguments, statistics, points, metric in cases:
             with self.subTest(arguments):
                 result, data, stan = self.run_program("sample", *arguments, *common)
                 self.assertEqual(set(data.sample_stats.data_vars), statistics)
-                self.assert_measured(data, 2, 100, points)
+                inputs = (2,) if "advection" in arguments else ()
+                self.assert_measured(data, 2, 100, points, inputs)
                 self.assert_same_summary(result, data)
                 self.assert_same_statistics(result, data)
                 self.assert_stan_reads(stan, data, metric, "tree_depth" in statistics)
@@ -125,13 +129,18 @@ class ReadersTest(unittest.TestCase):
             for chain in inverse:
                 self.assertTrue(0.2 < chain[0, 0] / variance < 5, chain[0, 0] / variance)
         else:
-            self.assertEqual(inverse.shape, (2, 2))
+            parameters = sum(draws[0, 0].size for draws in data.posterior.data_vars.values())
+            self.assertEqual(inverse.shape, (2, parameters))
             self.assertTrue((inverse > 0).all())
 
     def test_variational(self):
         result, data, _ = self.run_program("vi", "eight_schools", "--iterations", "200", "--draws",
                                            "50")
         self.assert_measured(data, 1, 50, (8,))
+        self.assertEqual(set(data.sample_stats.data_vars), {"lp", "log_weight"})
+        weights = numpy.exp(data.sample_stats["log_weight"].values)
+        efficiency = weights.sum() ** 2 / (weights.size * (weights**2).sum())
+        numpy.testing.assert_allclose(result["weight_efficiency"], efficiency, rtol=1e-9)
         self.assert_same_summary(result, data)
 
     def test_ensembles(self):

@@ -102,7 +102,11 @@ TEST(Sample, FindsTheWindThatCarriesTheWave) {
   json result = json::parse(read_file(request.out / "result.json"));
   EXPECT_EQ(result.at("summary").size(), 11u);  // and lp__
   EXPECT_NEAR(result.at("summary").at("beta").at("mean").get<double>(), 0.1976, 0.002);
-  EXPECT_FALSE(result.contains("predictions"));
+  const json& predictions = result.at("predictions");  // of the 64 measurements, one by one
+  EXPECT_EQ(predictions.at("x").size(), 64u);
+  EXPECT_EQ(predictions.at("x").back(), json::array({64.0}));
+  EXPECT_EQ(predictions.at("bands").at(0).at("q50").size(), 64u);
+  EXPECT_EQ(result.at("data").at("x").at(0).size(), 2u);  // t and x
   EXPECT_NE(read_file(request.out / "report.html").find("<h1>Advection</h1>"), std::string::npos);
   EXPECT_NE(read_file(request.out / "advection_1.csv").find("cosine.4"), std::string::npos);
 }

@@ -1,5 +1,6 @@
 #include <sturnus/functional/doubles.h>
 #include <sturnus/functional/jit.h>
+#include <sturnus/functional/ravel.h>
 #include <sturnus/functional/vmap.h>
 #include <sturnus/inference/models/densities.h>
 #include <sturnus/inference/posteriors/advection_posterior.h>
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <numbers>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -123,6 +125,26 @@ Matrix advection_curves(MatrixView parameters, const Samples& at) {
     std::vector<double> u = to_doubles(all(rows));
     std::copy(u.begin(), u.end(), &result(first, 0));
   }
+  return result;
+}
+
+MeasuredCurve advection_curve(const ExperimentData& data, const AdvectionPrior& prior) {
+  MeasuredCurve result;
+  result.data = data.train;
+  result.noise_sd = data.noise_sd;
+  result.plot = data.train;
+  result.plot.y.clear();
+  result.input = "measurement";
+  result.outputs = {"u"};
+  result.continuous = false;
+  Array amplitudes = zeros({prior.waves}, DType::f64), zero(0.0, DType::f64);
+  auto back = ravel(Advection{zero, zero, amplitudes, amplitudes}).second;
+  result.values = [back](const Array& parameters, std::span<const double> points) {
+    auto count = static_cast<std::int64_t>(points.size() / 2);
+    return curve(back(parameters),
+                 array(std::vector<double>(points.begin(), points.end()), {count, 2}, DType::f64));
+  };
+  result.measured = with_normal_noise(data.noise_sd);
   return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include <sturnus/inference/exact/exact_posterior.h>
 #include <sturnus/inference/models/model.h>
+#include <sturnus/inference/posteriors/measured_curves.h>
 #include <sturnus/inference/problems/experiment_data.h>
 #include <sturnus/inference/results/matrix_view.h>
 
@@ -40,5 +41,9 @@ Target advection_posterior(const Samples& data, double sigma, const AdvectionPri
 
 /// u of every row of parameters, as that target gives them, at the points of `at`: rows x points.
 Matrix advection_curves(MatrixView parameters, const Samples& at);
+
+/// The wave of that posterior's draws, at rows (t, x). To be drawn where it was measured, one
+/// measurement after another.
+MeasuredCurve advection_curve(const ExperimentData& data, const AdvectionPrior& prior = {});
 
 }  // namespace sturnus

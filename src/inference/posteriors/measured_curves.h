@@ -23,7 +23,8 @@ struct MeasuredCurve {
   Samples data;
   double noise_sd = 0;  ///< 0 where the noise is not the same everywhere.
   Samples plot;         ///< Where to draw the function; the truth, where it is known.
-  /// At increasing times: [times], or [times, outputs].
+  /// At increasing times, or at rows of as many inputs as the data have: [times], or [times,
+  /// outputs].
   std::function<Array(const Array& parameters, std::span<const double> times)> values;
   Noise measured;
   std::string input = "t";                   ///< What the times are, for axes.

@@ -116,6 +116,28 @@ TEST(AdvectionPosterior, IsTheClosedFormTimesStandardNormalNumbers) {
   }
 }
 
+// Draws and measurements at rows (t, x), as the sum of its waves has them.
+TEST(AdvectionPosterior, ItsCurveIsTheWaveWhereItWasMeasured) {
+  ExperimentData data = published_data(Experiment::advection, 2);
+  MeasuredCurve curve = advection_curve(data);
+  EXPECT_EQ(curve.data.y, data.train.y);
+  EXPECT_EQ(curve.plot.truth, data.train.truth);
+  Doubles z = random_numbers(amplitudes, 3);
+  z.insert(z.begin(), 0.3);  // beta
+  Matrix parameters(1, z.size());
+  parameters.values = z;
+  Matrix f = curves(curve, parameters, curve.plot.x);
+  ASSERT_EQ(f.cols, data.train.points);
+  for (std::size_t i = 0; i < f.cols; i++) {
+    double expected = 0;
+    for (std::size_t k = 0; k < amplitudes; k++) {
+      expected += z[1 + k] * basis_at(data.train.x[2 * i], data.train.x[2 * i + 1], 0.3, k);
+    }
+    EXPECT_NEAR(f(0, i), expected, 1e-12) << i;
+  }
+  EXPECT_EQ(predicted_measurements(curve, parameters, curve.plot.x, 1).cols, data.train.points);
+}
+
 TEST(AdvectionPosterior, ItsParametersHaveTheirConditionalMoments) {
   ExperimentData data = published_data(Experiment::advection, 0);
   Target target = advection_posterior(data.train, data.noise_sd);
