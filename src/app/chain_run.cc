@@ -123,6 +123,11 @@ json describe(const PosteriorToSample& posterior, const json& settings, const Sa
   const SamplerStatistics& said = run.draws.statistics;
   int max_depth = settings.value("max_depth", default_max_depth);
   double least = describe_worst(run.rows).at("ess_bulk");
+  std::vector<std::string> warned = warnings(run.rows, said, max_depth);
+  if (!said.energy.values.empty()) {  // a random walk knows no slopes
+    std::string flat = flatness_warning(posterior.target, sampling.state);
+    if (!flat.empty()) warned.push_back(flat);
+  }
   json result = {
       {"sturnus", describe_program()},
       {"device", default_device().description().text},
@@ -131,7 +136,7 @@ json describe(const PosteriorToSample& posterior, const json& settings, const Sa
       {"summary", describe_summary(with_log_density(run))},
       {"divergences", {{"warmup", sampling.warmup_divergences}, {"draws", sampling.divergences}}},
       {"by_chain", describe_chains(said, max_depth)},
-      {"warnings", warnings(run.rows, said, max_depth)},
+      {"warnings", warned},
       {"chains", describe_shown(run.draws, told)},
       {"timing",
        {{"compile_s", compile_seconds},

@@ -1,4 +1,5 @@
 #include <sturnus/inference/chains/chain_draws.h>
+#include <sturnus/inference/chains/differential_evolution.h>
 #include <sturnus/inference/posteriors/lotka_volterra_posterior.h>
 #include <sturnus/inference/results/metrics.h>
 #include <sturnus/inference/results/summary.h>
@@ -93,7 +94,9 @@ void run_posterior(std::ostream& out, std::ostream& progress, const PosteriorReq
   at_least("posterior", "draws", request.draws, 4);
   at_least("posterior", "chain-draws", request.chain_draws, 4);
   at_least("posterior", "chains", request.chains, 1);
-  at_least("posterior", "walkers", request.walkers, 1);
+  ExperimentData some = published_data(Experiment::lotka_volterra, 0);
+  std::int64_t parameters = lotka_volterra_model(some.train, some.noise_sd).size;
+  at_least("posterior", "walkers", request.walkers, least_walkers(parameters));
   at_least("posterior", "particles", request.particles, std::max(request.chains, request.walkers));
   select_device(request.device);
   fs::path folder = request.out.empty() ? fs::path("results") / ("posterior-" + name) : request.out;

@@ -36,6 +36,8 @@ TEST(Posterior, SaysWhatIsWrongBeforeItBegins) {
   EXPECT_EQ(message([](auto& r) { r.draws = 3; }), "posterior: 3 draws. Give --draws at least 4");
   EXPECT_EQ(message([](auto& r) { r.chains = 0; }),
             "posterior: 0 chains. Give --chains at least 1");
+  EXPECT_EQ(message([](auto& r) { r.walkers = 5; }),
+            "posterior: 5 walkers. Give --walkers at least 14");
   EXPECT_EQ(message([](auto& r) { r.walkers = 2000; }),
             "posterior: 1024 particles. Give --particles at least 2000");
   EXPECT_EQ(message([](auto& r) {

@@ -75,7 +75,7 @@ WalkResult walk_ensemble(const Target& target, const Array& start, const WalkOpt
                      std::to_string(target.size) + " free numbers. Give [walkers, " +
                      std::to_string(target.size) + "]");
   }
-  std::int64_t walkers = start.shape()[0], least = 2 * (target.size + 1);
+  std::int64_t walkers = start.shape()[0], least = least_walkers(target.size);
   if (walkers < least || options.draws < 1 || options.steps < 1) {
     throw Error("walk_ensemble: " + std::to_string(walkers) + " walkers, " +
                 std::to_string(options.draws) + " draws of each and " +

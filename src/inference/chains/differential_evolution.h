@@ -48,8 +48,12 @@ struct WalkResult {
   Array accept;       // [draws]
 };
 
+/// Of so many free numbers: two groups, each of which spans the space of the other's steps.
+constexpr std::int64_t least_walkers(std::int64_t size) { return 2 * (size + 1); }
+
 /// Walks from `start`, free numbers [walkers, size], in one program. Throws Error unless there are
-/// at least 2 (size + 1) walkers, and a walker at a finite density; ShapeError for another shape.
+/// at least least_walkers(size) walkers, and a walker at a finite density; ShapeError for another
+/// shape.
 WalkResult walk_ensemble(const Target& target, const Array& start, const WalkOptions& options = {});
 
 }  // namespace sturnus

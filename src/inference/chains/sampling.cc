@@ -1,4 +1,5 @@
 #include <sturnus/functional/control_flow.h>
+#include <sturnus/functional/doubles.h>
 #include <sturnus/functional/jit.h>
 #include <sturnus/functional/small_loops.h>
 #include <sturnus/functional/vmap.h>
@@ -11,6 +12,7 @@
 #include <sturnus/ops/transcendental.h>
 #include <sturnus/ops/tree_where.h>
 #include <sturnus/runtime/error.h>
+#include <sturnus/runtime/log.h>
 
 #include <algorithm>
 #include <cmath>
@@ -26,9 +28,15 @@ namespace sturnus {
 namespace {
 
 constexpr std::int64_t start_trials = 100;
+// Chains count in 32 bits, trials of step sizes beside.
+constexpr std::int64_t most_transitions = 2'000'000'000;
 
 std::string text_of(double number) {
   return std::isnan(number) ? "nan" : std::to_string(number);  // whatever its sign
+}
+
+std::string name_of_free(const Target& target, std::size_t i) {
+  return i < target.free_names.size() ? target.free_names[i] : "number " + std::to_string(i);
 }
 
 void check(const Target& target, const SamplingOptions& options) {
@@ -41,6 +49,10 @@ void check(const Target& target, const SamplingOptions& options) {
   require(options.warmup >= 0 && options.draws >= 0,
           number(options.warmup) + " transitions of warm-up and " + number(options.draws) +
               " draws. Give numbers that are not negative");
+  require(options.warmup <= most_transitions && options.draws <= most_transitions - options.warmup,
+          number(options.warmup) + " transitions of warm-up and " + number(options.draws) +
+              " draws, which chains cannot count. Give at most " + number(most_transitions) +
+              " together");
   require(options.target_accept > 0 && options.target_accept < 1,
           "a target acceptance of " + std::to_string(options.target_accept) +
               ". Give a number between 0 and 1");
@@ -143,10 +155,8 @@ struct Sampler::Implementation {
       for (std::size_t i = 0; i < size; i++) {
         double slope = slopes[c * size + i];
         if (std::isfinite(slope)) continue;
-        blame +=
-            (blame.empty() ? "; its slope by " : ", by ") +
-            (i < target.free_names.size() ? target.free_names[i] : "number " + std::to_string(i)) +
-            " is " + text_of(slope);
+        blame += (blame.empty() ? "; its slope by " : ", by ") + name_of_free(target, i) + " is " +
+                 text_of(slope);
       }
       if (std::isfinite(values[c]) && blame.empty()) continue;
       throw Error("sample: chain " + std::to_string(c) + " has no place to begin: " +
@@ -429,6 +439,21 @@ Lowered Sampler::lower() const {
   return self.advance_program.lower(like, Array(1));
 }
 
+std::string flatness_warning(const Target& target, const ChainState& chains) {
+  std::vector<double> slopes = to_doubles(chains.at.slope);
+  auto size = static_cast<std::size_t>(target.size);
+  std::string names;
+  for (std::size_t i = 0; i < size; i++) {
+    bool flat = true;
+    for (std::size_t at = i; at < slopes.size(); at += size) flat = flat && slopes[at] == 0;
+    if (flat) names += (names.empty() ? "" : ", ") + name_of_free(target, i);
+  }
+  if (names.empty()) return "";
+  return "The log density does not change with " + names +
+         " where the chains ended. Unless walls enclose it, nothing can be said of it: give it a "
+         "prior.";
+}
+
 Draws sample(const Target& target, const SamplingOptions& options,
              const std::function<bool(std::int64_t done)>& look) {
   Sampler sampler(target, options);
@@ -449,6 +474,9 @@ Draws sample(const Target& target, const SamplingOptions& options,
   };
   run(options.warmup, nullptr);
   run(options.draws, &kept);
+  if (std::string flat = flatness_warning(target, state); !flat.empty()) {
+    log(LogLevel::warning, "sample: " + flat);
+  }
   if (kept.chunks.empty()) self.run(state, 0, &kept);
   return kept.all();
 }

@@ -99,9 +99,13 @@ class Sampler {
   std::shared_ptr<const Implementation> implementation_;
 };
 
+/// A warning that names the free numbers by which the log density has the slope 0 at every chain:
+/// draws of these are those of a walk without end. Empty where there are none.
+std::string flatness_warning(const Target& target, const ChainState& chains);
+
 /// Warm-up and draws of all chains. After each chunk `look`, if given, is called with the number of
 /// transitions that are done, and decides whether to go on; what was drawn is returned either way.
-/// Throws Error as Sampler does.
+/// Throws Error as Sampler does; logs a flatness_warning.
 Draws sample(const Target& target, const SamplingOptions& options = {},
              const std::function<bool(std::int64_t done)>& look = {});
 

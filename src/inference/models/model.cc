@@ -39,13 +39,19 @@ void append_names(std::vector<std::string>& names, const std::string& path, cons
 FreeLayout::FreeLayout(const Arrays& like, const std::vector<std::string>& paths,
                        const Bijections& bijections) {
   for (std::size_t i = 0; i < like.size(); i++) {
-    leaves_.push_back({paths[i], like[i].shape(), like[i].shape(), Bijection::identity()});
+    leaves_.push_back({paths[i], like[i].shape(), like[i].shape(), Bijection::identity(), ""});
   }
   for (const auto& [path, bijection] : bijections) {
     bool found = false;
     for (Leaf& leaf : leaves_) {
       if (!leads_to(path, leaf.path)) continue;
       found = true;
+      if (!leaf.constrained_by.empty()) {
+        throw TreeError("Model: the bijections " + leaf.bijection.name + " of " +
+                        leaf.constrained_by + " and " + bijection.name + " of " + path +
+                        " are both for " + leaf.path + ". Give it one");
+      }
+      leaf.constrained_by = path;
       leaf.bijection = bijection;
       leaf.free_shape = bijection.free_shape(leaf.shape);
     }
@@ -89,6 +95,11 @@ Arrays FreeLayout::constrained(const Array& free) const {
 }
 
 Array FreeLayout::free(const Arrays& constrained) const {
+  if (constrained.size() != leaves_.size()) {
+    throw TreeError("Model::unconstrain: the parameters are " + std::to_string(constrained.size()) +
+                    " arrays, but were " + std::to_string(leaves_.size()) +
+                    " when the model was made. Give as many elements of each list");
+  }
   Arrays result;
   for (std::size_t i = 0; i < leaves_.size(); i++) {
     const Leaf& leaf = leaves_[i];

@@ -38,14 +38,15 @@ namespace internal {
 /// The leaves of a struct of parameters in a vector of free numbers.
 class FreeLayout {
  public:
-  /// Throws TreeError when a path leads to no leaf.
+  /// Throws TreeError when a path leads to no leaf, or two to the same.
   FreeLayout(const Arrays& like, const std::vector<std::string>& paths,
              const Bijections& bijections);
 
   std::int64_t size() const;
   std::vector<std::string> names() const;
   std::vector<std::string> free_names() const;
-  /// Throw ShapeError when the vector is not of the right size, or arrays not of the right shapes.
+  /// Throw TreeError for another number of arrays, ShapeError when the vector is not of the right
+  /// size, or arrays not of the right shapes.
   Arrays constrained(const Array& free) const;
   Array free(const Arrays& constrained) const;
   /// log |det J| of `constrained`.
@@ -56,6 +57,7 @@ class FreeLayout {
     std::string path;
     Shape shape, free_shape;
     Bijection bijection;
+    std::string constrained_by;  // the path that the bijection was given for, if one was
   };
   Arrays parts(const Array& free) const;
   std::vector<Leaf> leaves_;
@@ -72,8 +74,8 @@ Array require_scalar(const Array& log_density);
 template <class Parameters>
 class Model : public Target {
  public:
-  /// Throws TreeError when a path of `bijections` leads to no leaf, ShapeError when a bijection has
-  /// no such shape.
+  /// Throws TreeError when a path of `bijections` leads to no leaf, or two to the same, ShapeError
+  /// when a bijection has no such shape.
   Model(std::type_identity_t<std::function<Array(const Parameters&)>> log_joint, Parameters like,
         const Bijections& bijections = {})
       : like_(std::move(like)),

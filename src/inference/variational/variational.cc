@@ -248,6 +248,14 @@ VariationalDraws VariationalFit::draw(const VariationalState& state, std::int64_
   auto draw = [&](const Arrays& p, const Array& z) { return self.draw(p, z); };
   auto drawn = jit(draw, {.device = self.options.device})(state.parameters,
                                                           self.noise(self.key_for(1), count));
+  std::vector<double> densities = to_doubles(drawn.log_density);
+  bool flat = count > 1 && std::all_of(densities.begin(), densities.end(),
+                                       [&](double d) { return d == densities[0]; });
+  if (flat && std::isfinite(densities[0])) {
+    throw Error("VariationalFit::draw: the log density is " + std::to_string(densities[0]) +
+                " at all of " + std::to_string(count) +
+                " draws: it is flat, and no Gaussian is near it. Give every parameter a prior");
+  }
   VariationalDraws result;
   result.draws.names = self.target.names;
   result.draws.values = expand_dims(drawn.values, 0);

@@ -90,7 +90,8 @@ class VariationalFit {
   VariationalState advance(VariationalState state, std::int64_t iterations) const;
 
   Gaussian gaussian(const VariationalState& state) const;
-  /// So many draws of q; the same seed gives the same bits. Throws Error for less than 1.
+  /// So many draws of q; the same seed gives the same bits. Throws Error for less than 1, and where
+  /// the density is the same at all of them: it is flat.
   VariationalDraws draw(const VariationalState& state, std::int64_t count) const;
   /// An estimate of the loss from so many draws.
   Array loss(const VariationalState& state, std::int64_t draws) const;

@@ -10,6 +10,7 @@
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/subscript.h>
 #include <sturnus/ops/transcendental.h>
+#include <sturnus/runtime/log.h>
 #include <sys/resource.h>
 
 #include <cmath>
@@ -80,6 +81,10 @@ TEST(SamplingTrouble, IsReported) {
        "sample: 0 chains. Give at least 1"},
       {"negative draws", model_of(normal_density), with([](auto& o) { o.draws = -1; }),
        "5 transitions of warm-up and -1 draws"},
+      {"draws without number", model_of(normal_density),
+       with([](auto& o) { o.warmup = std::int64_t{1} << 31; }),
+       "2147483648 transitions of warm-up and 5 draws, which chains cannot count. Give at most "
+       "2000000000 together"},
       {"no parameters", model_of(normal_density, 0), short_one, "a model without parameters"}};
   for (const Trouble& trouble : table) {
     SCOPED_TRACE(trouble.name);
@@ -110,6 +115,19 @@ TEST(SamplingTrouble, AWallIsNotCrossed) {
   }
   EXPECT_NEAR(mean, std::sqrt(2 / M_PI), 0.1);
   EXPECT_TRUE(any(draws.stats.divergent).item<bool>());
+}
+
+TEST(SamplingTrouble, AFlatParameterIsWarnedOf) {
+  auto of_first = [](const Array& x) { return normal_log_density(x(0), 0.0, 1.0); };
+  std::string warning;
+  set_log_sink([&](LogLevel, std::string_view text) { warning += text; });
+  sample(model_of(normal_density), {.chains = 2, .warmup = 20, .draws = 5});
+  EXPECT_EQ(warning, "");
+  sample(model_of(of_first), {.chains = 2, .warmup = 20, .draws = 5});
+  set_log_sink({});
+  EXPECT_NE(warning.find("The log density does not change with x[1] where the chains ended"),
+            std::string::npos)
+      << warning;
 }
 
 TEST(SamplingTrouble, AFunnelIsWarnedOf) {

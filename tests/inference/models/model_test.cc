@@ -100,6 +100,23 @@ TEST(Model, SaysWhatIsWrong) {
   Parameters other = like();
   other.mean = zeros({3});
   EXPECT_THROW(vector.unconstrain(other), ShapeError);
+  other.groups.pop_back();
+  EXPECT_EQ(message_of([&] { vector.unconstrain(other); }),
+            "Model::unconstrain: the parameters are 3 arrays, but were 5 when the model was made. "
+            "Give as many elements of each list");
+  EXPECT_EQ(message_of([] {
+              Model(log_joint, like(),
+                    {{".mean", Bijection::positive()}, {".mean", Bijection::ordered()}});
+            }),
+            "Model: the bijections positive of .mean and ordered of .mean are both for .mean. Give "
+            "it one");
+  EXPECT_EQ(
+      message_of([] {
+        Model(log_joint, like(),
+              {{".groups[1].spread", Bijection::positive()}, {".groups", Bijection::positive()}});
+      }),
+      "Model: the bijections positive of .groups[1].spread and positive of .groups are both "
+      "for .groups[1].spread. Give it one");
 }
 
 }  // namespace

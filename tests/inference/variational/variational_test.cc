@@ -308,6 +308,23 @@ TEST(VariationalFit, RefusesToGoOnWhereNothingIsFinite) {
   }
 }
 
+TEST(VariationalFit, AFlatDensityIsReported) {
+  struct Place {
+    Array x;
+  };
+  Model<Place> flat([](const Place& p) { return sum(0.0 * p.x); }, Place{zeros({2})});
+  VariationalFit fit(flat, {});
+  VariationalState state = fit.advance(fit.init(), 100);
+  try {
+    fit.draw(state, 10);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    std::string text = error.what();
+    EXPECT_TRUE(text.starts_with("VariationalFit::draw: the log density is 0.000000 at all of 10"))
+        << text;
+  }
+}
+
 TEST(StartAtMode, HasTheCurvatureOfTheHighestMode) {
   Gaussian start = start_at_mode(correlated(), device_array(random_numbers(6, 1, 5), {2, size}));
   Doubles mean = doubles(start.mean), sd = doubles(start.factor), precision = precisions();
