@@ -371,7 +371,7 @@ TEST(ExperimentRun, TakesDataWhoseExactPosteriorCannotBeHad) {
       << warning;
   EXPECT_TRUE(result.at("finished").get<bool>());
   EXPECT_TRUE(result.at("exact").empty());
-  EXPECT_EQ(result.at("predictions").at("x").back(), 100);
+  EXPECT_EQ(result.at("predictions").at("x").back(), json({100}));
 }
 
 TEST(ExperimentRun, WithOtherPriorsIsNotComparedWithThePublishedPosterior) {
