@@ -1,9 +1,11 @@
 #include <sturnus/inference/models/densities.h>
 #include <sturnus/ops/activation.h>
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
 #include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
+#include <sturnus/ops/softmax.h>
 #include <sturnus/ops/special.h>
 #include <sturnus/ops/transcendental.h>
 #include <sturnus/ops/triangular.h>
@@ -49,6 +51,8 @@ Array within(const Array& is_inside, const Array& value) {
 Array inside(const Array& is_inside, const Array& x, double harmless) {
   return where(is_inside, x, harmless);
 }
+
+Array is_count(const Array& n) { return (n >= 0.0) & (floor(n) == n); }
 
 Array standard_normal(const Array& z) { return -0.5 * square(z) - log_sqrt_two_pi; }
 
@@ -104,6 +108,13 @@ Array beta_log_density(Operand x, Operand a, Operand b) {
                              (q - 1.0) * log1p(-safe));
 }
 
+Array weibull_log_density(Operand x, Operand shape, Operand scale) {
+  auto [at, a, s] = in_one_type(x, shape, scale);
+  Array positive = at > 0.0;
+  Array log_ratio = log(inside(positive, at, 1)) - log(s);
+  return within(positive, log(a) - log(s) + (a - 1.0) * log_ratio - exp(a * log_ratio));
+}
+
 Array cauchy_log_density(Operand x, Operand center, Operand scale) {
   auto [at, c, s] = in_one_type(x, center, scale);
   return -log_pi - log(s) - log1p(square((at - c) / s));
@@ -133,9 +144,40 @@ Array bernoulli_logit_log_density(Operand x, Operand logit) {
 
 Array poisson_log_density(Operand count, Operand rate) {
   auto [n, r] = in_one_type(count, rate);
-  Array whole = (n >= 0.0) & (floor(n) == n);
+  Array whole = is_count(n);
   Array safe = inside(whole, n, 0);
   return within(whole, safe * log(r) - r - lgamma(safe + 1.0));
+}
+
+Array binomial_logit_log_density(Operand count, Operand trials, Operand logit) {
+  auto [k, n, t] = in_one_type(count, trials, logit);
+  Array possible = is_count(k) & is_count(n) & (k <= n);
+  Array safe = inside(possible, k, 0), all = inside(possible, n, 0);
+  Array ways = lgamma(all + 1.0) - lgamma(safe + 1.0) - lgamma(all - safe + 1.0);
+  return within(possible, ways + safe * log_sigmoid(t) + (all - safe) * log_sigmoid(-t));
+}
+
+Array negative_binomial_log_density(Operand count, Operand mean, Operand shape) {
+  auto [n, m, a] = in_one_type(count, mean, shape);
+  Array whole = is_count(n);
+  Array safe = inside(whole, n, 0);
+  Array ways = lgamma(safe + a) - lgamma(safe + 1.0) - lgamma(a);
+  return within(whole, ways + safe * (log(m) - log(m + a)) - a * log1p(m / a));
+}
+
+Array categorical_logit_log_density(Operand x, Operand logits) {
+  auto [at, t] = in_one_type(x, logits);
+  Array places = arange(t.shape().back(), t.dtype());
+  Array is_it = expand_dims(at, -1) == places;
+  Array value = sum(where(is_it, log_softmax(t, -1), 0.0), -1);
+  return within(any(is_it, -1), value);
+}
+
+Array multinomial_logit_log_density(Operand counts, Operand logits) {
+  auto [n, t] = in_one_type(counts, logits);
+  Array whole = is_count(n), safe = inside(whole, n, 0);
+  Array terms = safe * log_softmax(t, -1) - lgamma(safe + 1.0);
+  return within(all(whole, -1), lgamma(sum(safe, -1) + 1.0) + sum(terms, -1));
 }
 
 Array dirichlet_log_density(Operand x, Operand concentration) {

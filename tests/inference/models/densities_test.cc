@@ -128,6 +128,14 @@ std::vector<Case> continuous_cases() {
        infinity,
        {-20, 1, 3},
        {}},
+      {"weibull",
+       [](const Array& x) { return weibull_log_density(x, 1.7, 2.5); },
+       pdf_of(bm::weibull_distribution<>(1.7, 2.5)),
+       0,
+       1,
+       infinity,
+       {0.01, 1, 7},
+       {0, -1}},
       {"laplace",
        [](const Array& x) { return laplace_log_density(x, 0.5, 1.3); },
        pdf_of(bm::laplace_distribution<>(0.5, 1.3)),
@@ -218,6 +226,60 @@ TEST(Densities, OfWholeNumbersSumToOne) {
     Doubles p = doubles(both);
     EXPECT_NEAR(std::exp(p[0]) + std::exp(p[1]), 1, 1e-14);
     EXPECT_NEAR(p[1] - p[0], logit, 1e-12 * std::abs(logit));
+  }
+}
+
+TEST(Densities, OfCountsAgreeWithBoost) {
+  Array counts = arange(12);
+  double p = 1 / (1 + std::exp(-0.4));
+  Doubles binomial = doubles(binomial_logit_log_density(counts, 9.0, Array(0.4, DType::f64)));
+  Doubles negative = doubles(negative_binomial_log_density(counts, Array(3.5, DType::f64), 1.3));
+  bm::binomial_distribution<> of_trials(9, p);
+  bm::negative_binomial_distribution<> spread(1.3, 1.3 / (1.3 + 3.5));
+  for (std::size_t n = 0; n < 12; n++) {
+    auto count = static_cast<double>(n);
+    EXPECT_NEAR(negative[n], std::log(bm::pdf(spread, count)), 1e-12) << n;
+    double expected = n <= 9 ? bm::pdf(of_trials, count) : 0;
+    EXPECT_NEAR(std::exp(binomial[n]), expected, 1e-12 * expected) << n;
+  }
+  for (double sure : {-800.0, 800.0}) {  // none or all
+    Doubles ends = doubles(binomial_logit_log_density(device_array({0, 9}, {2}), 9.0, sure));
+    EXPECT_EQ(ends[sure < 0 ? 0 : 1], 0);
+  }
+  Array none = device_array({-1, 0.5}, {2});
+  EXPECT_EQ(doubles(binomial_logit_log_density(none, 9.0, 0.4)), Doubles(2, -infinity));
+  EXPECT_EQ(doubles(negative_binomial_log_density(none, 2.0, 0.4)), Doubles(2, -infinity));
+}
+
+TEST(Densities, OfKindsHaveTheirSharesOfTheWhole) {
+  Doubles t = {0.3, -1, 2};
+  double whole = std::exp(0.3) + std::exp(-1) + std::exp(2);
+  Array logits = device_array(t, {3});
+  Doubles kinds = doubles(categorical_logit_log_density(arange(4), logits));
+  for (std::size_t i = 0; i < 3; i++) EXPECT_NEAR(kinds[i], t[i] - std::log(whole), 1e-14);
+  EXPECT_EQ(kinds[3], -infinity);
+  EXPECT_EQ(doubles(categorical_logit_log_density(0.5, logits))[0], -infinity);
+
+  // 5 of three kinds: all ways add up to 1, and two kinds are the binomial.
+  double total = 0;
+  for (double a = 0; a <= 5; a++) {
+    for (double b = 0; a + b <= 5; b++) {
+      Array counts = device_array({a, b, 5 - a - b}, {3});
+      total += std::exp(doubles(multinomial_logit_log_density(counts, logits))[0]);
+    }
+    Doubles two = doubles(
+        multinomial_logit_log_density(device_array({a, 5 - a}, {2}), device_array({0.4, 0}, {2})));
+    Doubles expected = doubles(binomial_logit_log_density(device_array({a}, {1}), 5.0, 0.4));
+    EXPECT_NEAR(two[0], expected[0], 1e-12) << a;
+  }
+  EXPECT_NEAR(total, 1, 1e-12);
+  Doubles wrong = doubles(multinomial_logit_log_density(device_array({1, 0.5, 2}, {3}), logits));
+  EXPECT_EQ(wrong[0], -infinity);
+  Doubles slope = doubles(grad([&](const Array& x) {
+    return multinomial_logit_log_density(device_array({1, 0, 2}, {3}), x);
+  })(logits));
+  for (std::size_t i = 0; i < 3; i++) {
+    EXPECT_NEAR(slope[i], (i == 1 ? 0.0 : i == 0 ? 1.0 : 2.0) - 3 * std::exp(t[i]) / whole, 1e-12);
   }
 }
 
