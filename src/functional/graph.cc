@@ -139,6 +139,7 @@ class LiveNodes {
 thread_local int open_traces = 0;
 thread_local bool blamed = false;
 thread_local Where blame;
+thread_local std::string_view blamed_function;
 
 }  // namespace
 
@@ -146,23 +147,33 @@ Trace::Trace() { open_traces++; }
 Trace::~Trace() { open_traces--; }
 bool Trace::open() { return open_traces > 0; }
 
-Blame::Blame(Where where) : outermost_(!blamed && where.line != 0) {
+Blame::Blame(Where where, std::string_view function)
+    : outermost_(!blamed && where.line != 0), named_(blamed_function.empty() && !function.empty()) {
+  if (named_) blamed_function = function;
   if (!outermost_) return;
   blamed = true;
   blame = where;
 }
 Blame::~Blame() {
+  if (named_) blamed_function = {};
   if (outermost_) blamed = false;
 }
 
-Recharge::Recharge(Where where) : outer_blamed_(blamed), outer_(blame) {
+std::string_view Blame::named(std::string_view function) {
+  return blamed_function.empty() ? function : blamed_function;
+}
+
+Recharge::Recharge(Where where)
+    : outer_blamed_(blamed), outer_(blame), outer_function_(blamed_function) {
   if (where.line == 0) return;
   blamed = true;
   blame = where;
+  blamed_function = {};
 }
 Recharge::~Recharge() {
   blamed = outer_blamed_;
   blame = outer_;
+  blamed_function = outer_function_;
 }
 
 Where Blame::current() { return blamed ? blame : Where{}; }
@@ -175,8 +186,23 @@ std::string in_parentheses(Where where) {
 }
 
 std::string message(std::string_view function, const std::string& fault, std::string_view remedy) {
-  return std::string(function) + ": " + fault + where_text() + ". " + std::string(remedy);
+  return std::string(Blame::named(function)) + ": " + fault + where_text() + ". " +
+         std::string(remedy);
 }
+
+namespace {
+
+// Throws Error when the memory of an input was donated.
+void check_present(const Node& node) {
+  for (std::size_t i = 0; i < node.inputs.size(); i++) {
+    auto buffer = constant_value(node.inputs[i]);
+    if (buffer == nullptr || !buffer->released()) continue;
+    buffer->throw_released(std::string(Blame::named(node.op->name())) + ": argument " +
+                           std::to_string(i) + ", " + buffer->type().str() + where_text() + ",");
+  }
+}
+
+}  // namespace
 
 Arrays emit(std::unique_ptr<const Op> op, const Arrays& inputs) {
   for (const Array& input : inputs) {
@@ -192,7 +218,9 @@ Arrays emit(std::unique_ptr<const Op> op, const Arrays& inputs) {
     results.push_back({node, static_cast<int>(i)});
   bool at_once = !Trace::open() && std::all_of(inputs.begin(), inputs.end(),
                                                [](const Array& x) { return x.concrete(); });
-  return at_once ? evaluate(results) : results;
+  if (!at_once) return results;
+  check_present(*node);
+  return evaluate(results);
 }
 
 std::uint64_t next_node_id() { return LiveNodes::instance().next_id(); }

@@ -125,16 +125,19 @@ class Trace {
 
 /// While one lives, the operations of this thread are charged to a line of user code. The outermost
 /// one counts: what a library function does inside is charged to the line that called it. An
-/// unknown line charges nothing.
+/// unknown line charges nothing. `function`, where it is given, is whom messages speak of instead
+/// of the functions of which that one is made; there too the outermost counts.
 class Blame {
  public:
-  explicit Blame(Where where);
+  explicit Blame(Where where, std::string_view function = {});
   ~Blame();
   Blame(const Blame&) = delete;
   static Where current();
+  /// `function`, or the one that messages are to speak of instead.
+  static std::string_view named(std::string_view function);
 
  private:
-  bool outermost_;
+  bool outermost_, named_;
 };
 
 /// " (pinn.cc:41)" for the line that is being charged, for messages; empty when unknown.

@@ -16,6 +16,7 @@ class Recharge {
  private:
   bool outer_blamed_;
   Where outer_;
+  std::string_view outer_function_;
 };
 
 }  // namespace sturnus::internal

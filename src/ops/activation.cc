@@ -24,10 +24,10 @@ struct Softplus {
   }
 };
 
-// f of x as floating point, as one program.
+// f of x as floating point, as one program, for the function `name`.
 template <class F>
-Array composed(const Operand& operand, const F& f) {
-  Blame blame(operand.where);
+Array composed(std::string_view name, const Operand& operand, const F& f) {
+  Blame blame(operand.where, name);
   Array x = to_floating(operand);
   return as_one_program([&] { return f(x); });
 }
@@ -37,22 +37,23 @@ Array composed(const Operand& operand, const F& f) {
 
 using internal::composed;
 
-Array softplus(Operand x) { return internal::make_floating(internal::Softplus{}, x); }
+Array softplus(Operand x) { return internal::make_real(internal::Softplus{}, x); }
 
 Array log_sigmoid(Operand x) {
-  return composed(x, [](const Array& y) { return -softplus(-y); });
+  return composed("log_sigmoid", x, [](const Array& y) { return -softplus(-y); });
 }
 
 Array relu(Operand x) {
-  return composed(x, [](const Array& y) { return where(y <= 0.0, 0.0, y); });
+  return composed("relu", x, [](const Array& y) { return where(y <= 0.0, 0.0, y); });
 }
 
 Array leaky_relu(Operand x, double slope) {
-  return composed(x, [slope](const Array& y) { return where(y > 0.0, y, slope * y); });
+  return composed("leaky_relu", x,
+                  [slope](const Array& y) { return where(y > 0.0, y, slope * y); });
 }
 
 Array elu(Operand x, double scale) {
-  return composed(x, [scale](const Array& y) {
+  return composed("elu", x, [scale](const Array& y) {
     Array positive = y > 0.0;
     // So that the branch that is not taken does not overflow.
     Array below = where(positive, 0.0, y);
@@ -61,18 +62,18 @@ Array elu(Operand x, double scale) {
 }
 
 Array silu(Operand x) {
-  return composed(x, [](const Array& y) { return y * sigmoid(y); });
+  return composed("silu", x, [](const Array& y) { return y * sigmoid(y); });
 }
 
 Array gelu(Operand x) {
-  return composed(x, [](const Array& y) {
+  return composed("gelu", x, [](const Array& y) {
     Array tail = erfc(y * (-1 / std::numbers::sqrt2));
     return 0.5 * y * tail;
   });
 }
 
 Array gelu_tanh(Operand x) {
-  return composed(x, [](const Array& y) {
+  return composed("gelu_tanh", x, [](const Array& y) {
     Array inside = std::sqrt(2 / std::numbers::pi) * (y + 0.044715 * pow(y, 3));
     return 0.5 * y * (1.0 + tanh(inside));
   });

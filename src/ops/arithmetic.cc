@@ -220,7 +220,7 @@ struct StopGradient {
 
 // Integers are whole already.
 Array rounded(std::string_view name, const char* hlo, const Operand& operand) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, name);
   Array x = to_array(operand);
   require_real(name, x.type());
   return is_floating(x.dtype()) ? stepwise(hlo, x) : x;
@@ -278,7 +278,7 @@ Array operator%(Operand a, Operand b) {
 }
 
 Array floor_divide(Operand a, Operand b) {
-  Blame blame(a.where);
+  Blame blame(a.where, "floor_divide");
   auto [x, y] = promote("floor_divide", a, b);
   if (!is_integer(x.dtype())) return floor(x / y);
   Array towards_0 = internal::make(internal::Divide{}, {x, y});
@@ -288,7 +288,7 @@ Array floor_divide(Operand a, Operand b) {
 }
 
 Array mod(Operand a, Operand b) {
-  Blame blame(a.where);
+  Blame blame(a.where, "mod");
   auto [x, y] = promote("mod", a, b);
   Array rest = x % y;
   Array other_sign = (rest != 0) & ((rest < 0) != (y < 0));
@@ -296,13 +296,13 @@ Array mod(Operand a, Operand b) {
 }
 
 Array square(Operand x) {
-  Blame blame(x.where);
+  Blame blame(x.where, "square");
   Array y = internal::to_array(x);
   return y * y;
 }
 
 Array pow(Operand a, Operand b) {
-  Blame blame(a.where);
+  Blame blame(a.where, "pow");
   bool whole = b.kind != Operand::Kind::array && b.number == std::floor(b.number) &&
                std::abs(b.number) <= 64;
   if (!whole) {
@@ -321,12 +321,12 @@ Array pow(Operand a, Operand b) {
 }
 
 Array abs(Operand x) {
-  Blame blame(x.where);
+  Blame blame(x.where, "abs");
   Array y = internal::to_array(x);
   return internal::is_signed(y.dtype()) ? internal::make(internal::Abs{}, {y}) : y;
 }
 Array sign(Operand x) {
-  Blame blame(x.where);
+  Blame blame(x.where, "sign");
   Array y = internal::to_array(x);
   if (!internal::is_signed(y.dtype())) return minimum(y, 1);
   if (!is_complex(y.dtype())) return internal::stepwise("sign", y);
@@ -338,7 +338,7 @@ Array ceil(Operand x) { return internal::rounded("ceil", "ceil", x); }
 Array round(Operand x) { return internal::rounded("round", "round_nearest_even", x); }
 
 Array trunc(Operand x) {
-  Blame blame(x.where);
+  Blame blame(x.where, "trunc");
   Array y = internal::to_array(x);
   internal::require_real("trunc", y.type());
   if (!is_floating(y.dtype())) return y;
@@ -347,11 +347,11 @@ Array trunc(Operand x) {
 }
 
 Array convert(Operand x, DType dtype) {
-  Blame blame(x.where);
+  Blame blame(x.where, "convert");
   return internal::converted(internal::to_array(x), dtype);
 }
 Array stop_gradient(Operand x) {
-  Blame blame(x.where);
+  Blame blame(x.where, "stop_gradient");
   return internal::make(internal::StopGradient{}, {internal::to_array(x)});
 }
 

@@ -62,22 +62,22 @@ Array operator~(Operand x) { return internal::bitwise_not(x); }
 Array operator!(Operand x) { return internal::bitwise_not(x); }
 
 Array logical_and(Operand a, Operand b) {
-  Blame blame(a.where);
+  Blame blame(a.where, "logical_and");
   Array x = truth(a), y = truth(b);
   return x & y;
 }
 Array logical_or(Operand a, Operand b) {
-  Blame blame(a.where);
+  Blame blame(a.where, "logical_or");
   Array x = truth(a), y = truth(b);
   return x | y;
 }
 Array logical_xor(Operand a, Operand b) {
-  Blame blame(a.where);
+  Blame blame(a.where, "logical_xor");
   Array x = truth(a), y = truth(b);
   return x ^ y;
 }
 Array logical_not(Operand x) {
-  Blame blame(x.where);
+  Blame blame(x.where, "logical_not");
   return !truth(x);
 }
 
@@ -90,7 +90,7 @@ Array shift_right_arithmetic(Operand x, Operand bits) {
 }
 
 Array bitcast(Operand x, DType dtype) {
-  Blame blame(x.where);
+  Blame blame(x.where, "bitcast");
   return internal::make(internal::Bitcast{dtype}, {internal::to_array(x)});
 }
 }  // namespace sturnus

@@ -80,13 +80,13 @@ Array minimum(Operand a, Operand b) {
   return internal::make_ordered(internal::Choose{false}, "minimum", a, b);
 }
 Array clamp(Operand low, Operand x, Operand high) {
-  Blame blame(x.where);
+  Blame blame(x.where, "clamp");
   Array raised = maximum(x, low);
   return minimum(raised, high);
 }
 
 Array where(Operand condition, Operand a, Operand b) {
-  Blame blame(condition.where);
+  Blame blame(condition.where, "where");
   auto [x, y] = internal::promote("where", a, b);
   Array c = internal::converted(internal::to_array(condition), DType::boolean);
   Shape shape = internal::broadcast_shapes("where", c.type(), x.type());
@@ -97,27 +97,27 @@ Array where(Operand condition, Operand a, Operand b) {
 }
 
 Array is_finite(Operand x) {
-  Blame blame(x.where);
+  Blame blame(x.where, "is_finite");
   Array y = internal::to_floating(x);
   if (is_complex(y.dtype())) return is_finite(real(y)) & is_finite(imag(y));
   return internal::make(internal::IsFinite{}, {y});
 }
 Array is_nan(Operand x) {
-  Blame blame(x.where);
+  Blame blame(x.where, "is_nan");
   Array y = internal::to_array(x);
   return y != y;
 }
 Array is_inf(Operand x) {
-  Blame blame(x.where);
+  Blame blame(x.where, "is_inf");
   Array size = abs(internal::to_floating(x));
   return size == std::numeric_limits<double>::infinity();
 }
 Array nan_to(Operand x, Operand replacement) {
-  Blame blame(x.where);
+  Blame blame(x.where, "nan_to");
   return where(is_nan(x), replacement, x);
 }
 Array nan_to_num(Operand x) {
-  Blame blame(x.where);
+  Blame blame(x.where, "nan_to_num");
   Array y = internal::to_floating(x);
   double largest = internal::limits_of(y.dtype()).largest;
   Array number = nan_to(y, 0.0);

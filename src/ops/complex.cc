@@ -73,7 +73,7 @@ Array PartOf::transpose(const Array& ct, const Arrays&, const Mask&) const {
 using internal::Blame;
 
 Array make_complex(Operand re, Operand im) {
-  Blame blame(re.where);
+  Blame blame(re.where, "make_complex");
   auto [x, y] = internal::promote("make_complex", re, im);
   if (!internal::is_inexact(x.dtype())) {
     x = internal::converted(x, DType::f32);
@@ -83,17 +83,17 @@ Array make_complex(Operand re, Operand im) {
 }
 
 Array real(Operand x) {
-  Blame blame(x.where);
+  Blame blame(x.where, "real");
   return internal::make(internal::PartOf{false}, {internal::to_array(x)});
 }
 
 Array imag(Operand x) {
-  Blame blame(x.where);
+  Blame blame(x.where, "imag");
   return internal::make(internal::PartOf{true}, {internal::to_array(x)});
 }
 
 Array conj(Operand operand) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "conj");
   Array x = internal::to_array(operand);
   if (!is_complex(x.dtype())) return x;
   Array re = real(x);
@@ -102,7 +102,7 @@ Array conj(Operand operand) {
 }
 
 Array angle(Operand operand) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "angle");
   Array x = internal::to_floating(operand);
   if (is_complex(x.dtype())) return imag(log(x));
   Array half_turn = where(x < 0.0, std::numbers::pi, zeros_like(x));

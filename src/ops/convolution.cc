@@ -179,7 +179,7 @@ using internal::Axes;
 using internal::Blame;
 
 Array convolution(Operand operand, Operand kernel_operand, const ConvolutionOptions& options) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "convolution");
   Array x = internal::to_floating(operand), kernel = internal::to_floating(kernel_operand);
   DType dtype = internal::promoted(x.dtype(), kernel.dtype());
   std::size_t space = x.shape().size() < 2 ? 0 : x.shape().size() - 2;
@@ -223,7 +223,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> same_padding(const Shape& x, 
 }
 
 Array convolve(Operand operand, Operand other, ConvolveMode mode) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "convolve");
   Array a = internal::to_floating(operand), v = internal::to_floating(other);
   if (a.rank() != 1 || v.rank() != 1 || a.size() == 0 || v.size() == 0) {
     throw ShapeError(internal::message("convolve",

@@ -45,25 +45,25 @@ Array ones(const Shape& shape, DType dtype, Where where) {
 }
 
 Array full_like(Operand x, double value) {
-  Blame blame(x.where);
+  Blame blame(x.where, "full_like");
   return internal::full(value, internal::to_array(x).type());
 }
 Array zeros_like(Operand x) { return full_like(x, 0); }
 Array ones_like(Operand x) { return full_like(x, 1); }
 
 Array iota(const Shape& shape, int axis, DType dtype, Where where) {
-  Blame blame(where);
+  Blame blame(where, "iota");
   ArrayType type{dtype, internal::checked_shape("iota", shape)};
   return internal::make(internal::Iota{type, internal::checked_axis("iota", type, axis)}, {});
 }
 
 Array arange(std::int64_t count, DType dtype, Where where) {
-  Blame blame(where);
+  Blame blame(where, "arange");
   return iota(internal::checked_shape("arange", {count}), 0, dtype);
 }
 
 Array arange(double start, double stop, double step, DType dtype, Where where) {
-  Blame blame(where);
+  Blame blame(where, "arange");
   if (step == 0 || !std::isfinite((stop - start) / step)) {
     throw Error(internal::message("arange",
                                   "steps of " + internal::shortest_text(step) + " from " +
@@ -88,7 +88,7 @@ Array linspace(Operand first, Operand last, std::int64_t count) {
 }
 
 Array logspace(Operand first, Operand last, std::int64_t count, double base) {
-  Blame blame(first.where);
+  Blame blame(first.where, "logspace");
   Array exponents = linspace(first, last, count);
   return pow(internal::full(base, exponents.type()), exponents);
 }
@@ -96,7 +96,7 @@ Array logspace(Operand first, Operand last, std::int64_t count, double base) {
 Array eye(std::int64_t rows, DType dtype, Where where) { return eye(rows, rows, 0, dtype, where); }
 
 Array eye(std::int64_t rows, std::int64_t columns, int offset, DType dtype, Where where) {
-  Blame blame(where);
+  Blame blame(where, "eye");
   internal::checked_shape("eye", {rows, columns});
   Array row = iota({rows, columns}, 0), column = iota({rows, columns}, 1);
   return convert(column - row == offset, dtype);

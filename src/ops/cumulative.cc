@@ -59,7 +59,7 @@ using internal::cumulative;
 using internal::to_array;
 
 Array cumsum(Operand operand, int axis, bool reverse) {
-  internal::Blame blame(operand.where);
+  internal::Blame blame(operand.where, "cumsum");
   Array x = to_array(operand);
   std::int64_t at = internal::checked_axis("cumsum", x.type(), axis);
   if (x.dtype() == DType::boolean) x = convert(x, DType::i32);

@@ -192,7 +192,7 @@ Array bernoulli(const Key& key, Operand probability, std::optional<Shape> shape)
 }
 
 Array categorical(const Key& key, Operand logits, std::optional<Shape> shape) {
-  Blame blame(logits.where);
+  Blame blame(logits.where, "categorical");
   return as_one_program([&] {
     Array weights = internal::to_floating(logits);
     if (weights.rank() == 0 || weights.shape().back() == 0) {

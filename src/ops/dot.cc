@@ -472,7 +472,7 @@ Array outer(Operand a, Operand b) {
 }
 
 Array tensordot(Operand a, Operand b, int count) {
-  Blame blame(a.where);
+  Blame blame(a.where, "tensordot");
   auto [x, y] = one_dtype(a, b);
   if (count < 0 || count > x.rank() || count > y.rank()) {
     throw ShapeError(internal::message(

@@ -255,7 +255,7 @@ class Contraction {
 }  // namespace internal
 
 Array einsum(std::string_view spec, const Arrays& operands, Where where) {
-  internal::Blame blame(where);
+  internal::Blame blame(where, "einsum");
   if (operands.empty()) {
     throw Error(internal::message("einsum", "no operands were given", "Give at least one"));
   }

@@ -94,6 +94,14 @@ Array make_floating(P op, const Operand& a, const Operand& b) {
   Array left = to_floating(x), right = to_floating(y);
   return make(op, {left, right});
 }
+/// The same for an operand that must be real; `name` is what messages call it.
+template <class P>
+Array make_real(P op, const Operand& x, std::string_view name = P::name) {
+  Blame blame(x.where, name);
+  Array y = to_floating(x);
+  require_real(name, y.type());
+  return make(op, {y});
+}
 
 /// condition ? a : b, for inputs of one shape.
 Array select(const Array& condition, const Array& a, const Array& b);

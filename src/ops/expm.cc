@@ -144,7 +144,7 @@ Array Expm::jvp(const Arrays& x, const Array&, const Arrays& dx) const {
 }  // namespace internal
 
 Array expm(Operand a) {
-  internal::Blame blame(a.where);
+  internal::Blame blame(a.where, "expm");
   return internal::make(internal::Expm{}, {internal::to_square_matrices("expm", a)});
 }
 

@@ -88,19 +88,19 @@ Array to_complex(const Operand& operand) {
 using internal::Blame;
 
 Array fft(Operand operand, int axes) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "fft");
   Array x = internal::to_complex(operand);
   return internal::make(internal::Fft{"FFT", internal::last_extents("fft", operand, axes)}, {x});
 }
 
 Array ifft(Operand operand, int axes) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "ifft");
   Array x = internal::to_complex(operand);
   return internal::make(internal::Fft{"IFFT", internal::last_extents("ifft", operand, axes)}, {x});
 }
 
 Array rfft(Operand operand, int axes) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "rfft");
   Array x = internal::to_floating(operand);
   if (is_complex(x.dtype())) {
     throw DtypeError(internal::message("rfft", x.type().str() + " is not real", "Use fft"));
@@ -110,7 +110,7 @@ Array rfft(Operand operand, int axes) {
 }
 
 Array irfft(Operand operand, int axes, std::int64_t n) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "irfft");
   Array x = internal::to_complex(operand);
   Shape lengths = internal::last_extents("irfft", operand, axes);
   lengths.back() = n > 0 ? n : 2 * (lengths.back() - 1);

@@ -166,7 +166,7 @@ Arrays checked_indices(std::string_view function, const Array& x, const Arrays& 
 }  // namespace
 
 Array dynamic_slice(Operand operand, const Arrays& start, const Shape& sizes) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "dynamic_slice");
   Arrays inputs = {internal::to_array(operand)};
   Arrays indices = checked_indices("dynamic_slice", inputs[0], start);
   inputs.insert(inputs.end(), indices.begin(), indices.end());
@@ -174,7 +174,7 @@ Array dynamic_slice(Operand operand, const Arrays& start, const Shape& sizes) {
 }
 
 Array dynamic_update_slice(Operand operand, Operand part, const Arrays& start) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "dynamic_update_slice");
   Array x = internal::to_array(operand);
   Arrays inputs = {x, internal::converted(internal::to_array(part, x.dtype()), x.dtype())};
   Arrays indices = checked_indices("dynamic_update_slice", x, start);
@@ -183,7 +183,7 @@ Array dynamic_update_slice(Operand operand, Operand part, const Arrays& start) {
 }
 
 Array dynamic_index(Operand operand, Operand i, int axis) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "dynamic_index");
   Array x = internal::to_array(operand);
   std::int64_t at = internal::checked_axis("dynamic_index", x.type(), axis);
   Array index = internal::to_array(i);

@@ -226,14 +226,14 @@ struct Svd {
 using internal::Blame;
 
 EighParts eigh(Operand a) {
-  Blame blame(a.where);
+  Blame blame(a.where, "eigh");
   Array x = internal::symmetrized(internal::to_square_matrices("eigh", a));
   Arrays parts = internal::make_all(internal::Eigh{}, {x});
   return {parts[0], parts[1]};
 }
 
 SvdParts svd(Operand a) {
-  Blame blame(a.where);
+  Blame blame(a.where, "svd");
   Array x = internal::to_matrices("svd", a);
   bool wide = internal::rows_of(x) < internal::columns_of(x);
   if (wide) x = internal::transposed(x);

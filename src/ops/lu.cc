@@ -162,7 +162,7 @@ using internal::as_one_program;
 using internal::Blame;
 
 Array solve(Operand a, Operand b) {
-  Blame blame(a.where);
+  Blame blame(a.where, "solve");
   return as_one_program([&] {
     internal::Equation equation("solve", a, b);
     Arrays lu = internal::make_all(internal::Lu{}, {equation.a});
@@ -172,7 +172,7 @@ Array solve(Operand a, Operand b) {
 }
 
 Array inverse(Operand a) {
-  Blame blame(a.where);
+  Blame blame(a.where, "inverse");
   return as_one_program([&] {
     Array x = internal::to_square_matrices("inverse", a);
     return solve(x, eye(internal::rows_of(x), x.dtype()));
@@ -180,7 +180,7 @@ Array inverse(Operand a) {
 }
 
 SignAndLog slogdet(Operand a) {
-  Blame blame(a.where);
+  Blame blame(a.where, "slogdet");
   Array x = internal::to_square_matrices("slogdet", a);
   Arrays lu = internal::make_all(internal::Lu{}, {x});
   Arrays result = internal::make_all(internal::SignedLogDet{}, {x, lu[0], lu[1], lu[2]});
@@ -188,7 +188,7 @@ SignAndLog slogdet(Operand a) {
 }
 
 Array det(Operand a) {
-  Blame blame(a.where);
+  Blame blame(a.where, "det");
   return as_one_program([&] {
     auto [sign, log] = slogdet(internal::to_square_matrices("det", a));
     return sign * exp(log);
@@ -196,7 +196,7 @@ Array det(Operand a) {
 }
 
 Array matrix_power(Operand a, int n) {
-  Blame blame(a.where);
+  Blame blame(a.where, "matrix_power");
   return as_one_program([&] {
     Array square = internal::to_square_matrices("matrix_power", a);
     if (n < 0) square = inverse(square);

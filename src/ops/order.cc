@@ -327,17 +327,17 @@ using internal::Blame;
 using internal::to_array;
 
 Array sort(Operand x, int axis, bool descending) {
-  Blame blame(x.where);
+  Blame blame(x.where, "sort");
   return internal::sorted_with_positions("sort", {to_array(x)}, axis, descending)[0];
 }
 
 Array argsort(Operand x, int axis, bool descending) {
-  Blame blame(x.where);
+  Blame blame(x.where, "argsort");
   return internal::sorted_with_positions("argsort", {to_array(x)}, axis, descending)[1];
 }
 
 Arrays sort_by_key(Operand keys, const Arrays& values, int axis, bool descending) {
-  Blame blame(keys.where);
+  Blame blame(keys.where, "sort_by_key");
   Arrays all = {to_array(keys)};
   all.insert(all.end(), values.begin(), values.end());
   all = internal::sorted_with_positions("sort_by_key", all, axis, descending);
@@ -346,7 +346,7 @@ Arrays sort_by_key(Operand keys, const Arrays& values, int axis, bool descending
 }
 
 std::pair<Array, Array> top_k(Operand operand, std::int64_t k) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "top_k");
   Array x = to_array(operand);
   std::int64_t axis = internal::checked_axis("top_k", x.type(), -1);
   if (k < 0 || k > x.shape().back()) {
@@ -363,14 +363,14 @@ std::pair<Array, Array> top_k(Operand operand, std::int64_t k) {
 }
 
 Array order_statistic(Operand operand, std::int64_t k, int axis) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "order_statistic");
   Array x = to_array(operand);
   std::int64_t at = internal::checked_axis("order_statistic", x.type(), axis);
   return squeeze(internal::make(internal::OrderStatistic{at, {k}}, {x}), {at});
 }
 
 Array order_statistic(Operand operand, const Array& k, int axis) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "order_statistic");
   Array x = to_array(operand);
   std::int64_t at = internal::checked_axis("order_statistic", x.type(), axis);
   Shape rows = x.shape();
@@ -395,12 +395,12 @@ Array quantile_of(const internal::Ranked& ranked, double q, Interpolation interp
 }  // namespace
 
 Array median(Operand x, Over over) {
-  Blame blame(x.where);
+  Blame blame(x.where, "median");
   return quantile_of(internal::resolve("median", x, over), 0.5, Interpolation::linear);
 }
 
 Array quantile(Operand operand, Operand q, Over over, Interpolation interpolation) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "quantile");
   internal::Ranked ranked = internal::resolve("quantile", operand, over);
   if (q.kind != Operand::Kind::array) {
     if (!(q.number >= 0 && q.number <= 1)) {

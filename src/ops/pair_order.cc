@@ -152,7 +152,7 @@ struct PairMedianOp {
 }  // namespace internal
 
 Array pair_order_statistic(Operand operand, const Array& k) {
-  internal::Blame blame(operand.where);
+  internal::Blame blame(operand.where, "pair_order_statistic");
   Array x = internal::to_floating(operand);
   internal::require_real("pair_order_statistic", x.type());
   internal::checked_axis("pair_order_statistic", x.type(), -1);
@@ -169,7 +169,7 @@ Array pair_order_statistic(Operand operand, const Array& k) {
 }
 
 PairMedian pair_median(Operand operand) {
-  internal::Blame blame(operand.where);
+  internal::Blame blame(operand.where, "pair_median");
   Array x = internal::to_floating(operand);
   internal::require_real("pair_median", x.type());
   internal::checked_axis("pair_median", x.type(), -1);

@@ -47,7 +47,7 @@ struct Pinv {
 }  // namespace internal
 
 Array pinv(Operand a, std::optional<double> rcond) {
-  internal::Blame blame(a.where);
+  internal::Blame blame(a.where, "pinv");
   Array x = internal::to_matrices("pinv", a);
   auto longest = static_cast<double>(std::max(internal::rows_of(x), internal::columns_of(x)));
   double precision = 10 * longest * internal::limits_of(x.dtype()).epsilon;

@@ -79,7 +79,7 @@ using internal::Blame;
 
 Array max_pool(Operand operand, const std::vector<std::int64_t>& window,
                const PoolOptions& options) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "max_pool");
   Array x = internal::to_floating(operand);
   internal::Windows windows = internal::resolve("max_pool", x, window, options);
   double lowest = -std::numeric_limits<double>::infinity();
@@ -89,7 +89,7 @@ Array max_pool(Operand operand, const std::vector<std::int64_t>& window,
 
 Array avg_pool(Operand operand, const std::vector<std::int64_t>& window,
                const PoolOptions& options) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "avg_pool");
   Array x = internal::to_floating(operand);
   internal::Windows windows = internal::resolve("avg_pool", x, window, options);
   auto add = [](const Array& a, const Array& b) { return a + b; };

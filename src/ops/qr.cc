@@ -99,13 +99,13 @@ struct Qr {
 using internal::Blame;
 
 QrParts qr(Operand a) {
-  Blame blame(a.where);
+  Blame blame(a.where, "qr");
   Arrays parts = internal::make_all(internal::Qr{}, {internal::to_matrices("qr", a)});
   return {parts[0], parts[1]};
 }
 
 Array lstsq(Operand a, Operand b) {
-  Blame blame(a.where);
+  Blame blame(a.where, "lstsq");
   return internal::as_one_program([&] {
     Array x = internal::to_matrices("lstsq", a), y = internal::to_array(b);
     if (internal::rows_of(x) < internal::columns_of(x)) {

@@ -114,7 +114,7 @@ struct QuickErfInv {
 }  // namespace
 
 Array quick_erf_inv(Operand x) {
-  Blame blame(x.where);
+  Blame blame(x.where, "quick_erf_inv");
   return make(QuickErfInv{}, {to_floating(x)});
 }
 

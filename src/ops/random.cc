@@ -43,7 +43,7 @@ Key key(std::uint64_t seed) {
 }
 
 Key split(const Key& key, std::int64_t count, Where where) {
-  Blame blame(where);
+  Blame blame(where, "split");
   return {as_one_program([&] {
     auto [first, second] = internal::hashed_positions("split", key, {count});
     return stack({first, second}, 1);
@@ -51,7 +51,7 @@ Key split(const Key& key, std::int64_t count, Where where) {
 }
 
 Key key_at(const Key& keys, std::int64_t i, Where where) {
-  Blame blame(where);
+  Blame blame(where, "key_at");
   const ArrayType& type = keys.data.type();
   if (type.shape.size() != 2 || i < 0 || i >= type.shape[0]) {
     throw ShapeError(internal::message("key_at",
@@ -62,7 +62,7 @@ Key key_at(const Key& keys, std::int64_t i, Where where) {
 }
 
 Key fold_in(const Key& key, Operand data) {
-  Blame blame(data.where);
+  Blame blame(data.where, "fold_in");
   Array number = internal::to_array(data, DType::u32);  // as data: one program for all numbers
   return {as_one_program([&] {
     if (number.rank() != 0 || !is_integer(number.dtype())) {
@@ -78,7 +78,7 @@ Key fold_in(const Key& key, Operand data) {
 }
 
 Array bits(const Key& key, const Shape& shape, DType dtype, Where where) {
-  Blame blame(where);
+  Blame blame(where, "bits");
   return as_one_program([&] {
     internal::Words words = internal::hashed_positions("bits", key, shape);
     return internal::joined_words(words, dtype);
@@ -86,7 +86,7 @@ Array bits(const Key& key, const Shape& shape, DType dtype, Where where) {
 }
 
 Array uniform(const Key& key, const Shape& shape, Operand low, Operand high, DType dtype) {
-  Blame blame(low.where);
+  Blame blame(low.where, "uniform");
   internal::check_floating("uniform", dtype);
   auto is = [](const Operand& bound, double number) {
     return bound.kind != Operand::Kind::array && bound.number == number;
@@ -105,7 +105,7 @@ Array uniform(const Key& key, const Shape& shape, Operand low, Operand high, DTy
 }
 
 Array normal(const Key& key, const Shape& shape, DType dtype, Where where) {
-  Blame blame(where);
+  Blame blame(where, "normal");
   internal::check_floating("normal", dtype);
   return as_one_program([&] {
     return internal::unit_normal(internal::hashed_positions("normal", key, shape), dtype);
@@ -113,7 +113,7 @@ Array normal(const Key& key, const Shape& shape, DType dtype, Where where) {
 }
 
 Array randint(const Key& key, const Shape& shape, Operand low, Operand high, DType dtype) {
-  Blame blame(low.where);
+  Blame blame(low.where, "randint");
   return as_one_program([&] {
     if (!is_integer(dtype)) {
       throw DtypeError(internal::message(

@@ -48,12 +48,12 @@ Array distance_from_diagonal(std::string_view function, const Array& x) {
 }  // namespace
 
 Array ravel(Operand x) {
-  Blame blame(x.where);
+  Blame blame(x.where, "ravel");
   return reshape(x, {-1});
 }
 
 Array moveaxis(Operand operand, int from, int to) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "moveaxis");
   Array x = to_array(operand);
   std::int64_t source = checked_axis("moveaxis", x.type(), from);
   std::int64_t target = checked_axis("moveaxis", x.type(), to);
@@ -63,7 +63,7 @@ Array moveaxis(Operand operand, int from, int to) {
 }
 
 Arrays split(Operand operand, std::int64_t count, int axis) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "split");
   Array x = to_array(operand);
   std::int64_t along = checked_axis("split", x.type(), axis);
   std::int64_t extent = extent_of(x, along);
@@ -79,7 +79,7 @@ Arrays split(Operand operand, std::int64_t count, int axis) {
 }
 
 Arrays split(Operand operand, const std::vector<std::int64_t>& at, int axis) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "split");
   Array x = to_array(operand);
   std::int64_t along = checked_axis("split", x.type(), axis);
   Arrays parts;
@@ -93,7 +93,7 @@ Arrays split(Operand operand, const std::vector<std::int64_t>& at, int axis) {
 }
 
 Array roll(Operand operand, std::int64_t shift, int axis) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "roll");
   Array x = to_array(operand);
   std::int64_t along = checked_axis("roll", x.type(), axis), extent = extent_of(x, along);
   if (extent == 0) return x;
@@ -105,7 +105,7 @@ Array roll(Operand operand, std::int64_t shift, int axis) {
 }
 
 Array tile(Operand operand, std::vector<std::int64_t> counts) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "tile");
   Array x = to_array(operand);
   auto rank = std::max(x.shape().size(), counts.size());
   counts.insert(counts.begin(), rank - counts.size(), 1);
@@ -130,7 +130,7 @@ Array tile(Operand operand, std::vector<std::int64_t> counts) {
 }
 
 Array repeat(Operand operand, std::int64_t count, int axis) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "repeat");
   Array x = to_array(operand);
   std::int64_t along = checked_axis("repeat", x.type(), axis);
   if (count < 0) {
@@ -146,7 +146,7 @@ Array repeat(Operand operand, std::int64_t count, int axis) {
 }
 
 Array vstack(const Arrays& arrays, Where where) {
-  Blame blame(where);
+  Blame blame(where, "vstack");
   Arrays rows;
   for (const Array& array : arrays) {
     rows.push_back(array.rank() < 2 ? reshape(array, {1, array.size()}) : array);
@@ -155,14 +155,14 @@ Array vstack(const Arrays& arrays, Where where) {
 }
 
 Array hstack(const Arrays& arrays, Where where) {
-  Blame blame(where);
+  Blame blame(where, "hstack");
   Arrays parts;
   for (const Array& array : arrays) parts.push_back(array.rank() == 0 ? ravel(array) : array);
   return concatenate(parts, !parts.empty() && parts[0].rank() > 1 ? 1 : 0);
 }
 
 Array diagonal(Operand operand, int offset) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "diagonal");
   Array x = to_array(operand);
   require_matrices("diagonal", x);
   std::int64_t row_axis = x.rank() - 2, column_axis = x.rank() - 1;
@@ -185,7 +185,7 @@ Array diagonal(Operand operand, int offset) {
 }
 
 Array diag(Operand operand, int offset) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "diag");
   Array x = to_array(operand);
   if (x.rank() != 1) {
     throw ShapeError(internal::message("diag", x.type().str() + " is not a vector",
@@ -200,27 +200,27 @@ Array diag(Operand operand, int offset) {
 }
 
 Array trace(Operand x) {
-  Blame blame(x.where);
+  Blame blame(x.where, "trace");
   require_matrices("trace", to_array(x));
   return sum(diagonal(x), -1);
 }
 
 Array tril(Operand operand, int offset) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "tril");
   Array x = to_array(operand);
   Array kept = distance_from_diagonal("tril", x) <= offset;
   return where(kept, x, internal::zeros_of(x.type()));
 }
 
 Array triu(Operand operand, int offset) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "triu");
   Array x = to_array(operand);
   Array kept = distance_from_diagonal("triu", x) >= offset;
   return where(kept, x, internal::zeros_of(x.type()));
 }
 
 Arrays meshgrid(const Arrays& vectors, Where where) {
-  Blame blame(where);
+  Blame blame(where, "meshgrid");
   Shape shape;
   for (const Array& vector : vectors) {
     if (vector.rank() != 1) {

@@ -222,19 +222,19 @@ using internal::as_one_program;
 using internal::Blame;
 
 Array loggamma(const Key& key, Operand a, std::optional<Shape> shape) {
-  Blame blame(a.where);
+  Blame blame(a.where, "loggamma");
   return as_one_program(
       [&] { return internal::log_gamma_of(key, internal::parameter_of("loggamma", a, shape)); });
 }
 
 Array gamma(const Key& key, Operand a, std::optional<Shape> shape) {
-  Blame blame(a.where);
+  Blame blame(a.where, "gamma");
   return as_one_program(
       [&] { return exp(internal::log_gamma_of(key, internal::parameter_of("gamma", a, shape))); });
 }
 
 Array beta(const Key& key, Operand a, Operand b, std::optional<Shape> shape) {
-  Blame blame(a.where);
+  Blame blame(a.where, "beta");
   return as_one_program([&] {
     auto [x, y] = internal::promote("beta", internal::to_floating(a), b);
     auto [first, second] = split(key);
@@ -245,7 +245,7 @@ Array beta(const Key& key, Operand a, Operand b, std::optional<Shape> shape) {
 }
 
 Array dirichlet(const Key& key, Operand a, std::optional<Shape> shape) {
-  Blame blame(a.where);
+  Blame blame(a.where, "dirichlet");
   return as_one_program([&] {
     Array weights = internal::to_floating(a);
     if (weights.rank() == 0) {
@@ -260,7 +260,7 @@ Array dirichlet(const Key& key, Operand a, std::optional<Shape> shape) {
 }
 
 Array student_t(const Key& key, Operand degrees, std::optional<Shape> shape) {
-  Blame blame(degrees.where);
+  Blame blame(degrees.where, "student_t");
   return as_one_program([&] {
     Array half = 0.5 * internal::parameter_of("student_t", degrees, shape);
     auto [for_normal, for_gamma] = split(key);
@@ -271,7 +271,7 @@ Array student_t(const Key& key, Operand degrees, std::optional<Shape> shape) {
 }
 
 Array chi_square(const Key& key, Operand degrees, std::optional<Shape> shape) {
-  Blame blame(degrees.where);
+  Blame blame(degrees.where, "chi_square");
   return as_one_program([&] {
     Array half = 0.5 * internal::parameter_of("chi_square", degrees, shape);
     return 2.0 * gamma(key, half);
@@ -279,7 +279,7 @@ Array chi_square(const Key& key, Operand degrees, std::optional<Shape> shape) {
 }
 
 Array poisson(const Key& key, Operand rate, std::optional<Shape> shape) {
-  Blame blame(rate.where);
+  Blame blame(rate.where, "poisson");
   return as_one_program([&] {
     Array given = stop_gradient(internal::parameter_of("poisson", rate, shape));
     Array usable = internal::is_usable(given), mean = where(usable, given, 0.0);

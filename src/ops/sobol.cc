@@ -171,13 +171,13 @@ using internal::as_one_program;
 using internal::Blame;
 
 Array sobol(std::int64_t count, std::int64_t dimensions, const SobolOptions& options, Where where) {
-  Blame blame(where);
+  Blame blame(where, "sobol");
   return as_one_program([&] { return internal::points(count, dimensions, options, nullptr); });
 }
 
 Array sobol(const Key& key, std::int64_t count, std::int64_t dimensions,
             const SobolOptions& options, Where where) {
-  Blame blame(where);
+  Blame blame(where, "sobol");
   return as_one_program([&] { return internal::points(count, dimensions, options, &key); });
 }
 

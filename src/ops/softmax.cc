@@ -62,7 +62,7 @@ Array logaddexp(Operand a, Operand b) {
 }
 
 Array logsumexp(Operand operand, Over over) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "logsumexp");
   Array x = internal::to_floating(operand);
   Over kept = internal::kept_axes("logsumexp", x, over);
   return internal::as_one_program([&] {
@@ -74,7 +74,7 @@ Array logsumexp(Operand operand, Over over) {
 }
 
 Array softmax(Operand operand, int axis) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "softmax");
   Array x = internal::to_floating(operand);
   Over kept = internal::kept_axes("softmax", x, axis);
   return internal::as_one_program([&] {
@@ -84,7 +84,7 @@ Array softmax(Operand operand, int axis) {
 }
 
 Array log_softmax(Operand operand, int axis) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "log_softmax");
   Array x = internal::to_floating(operand);
   Over kept = internal::kept_axes("log_softmax", x, axis);
   return internal::as_one_program([&] {

@@ -252,20 +252,20 @@ struct Polygamma {
 }  // namespace
 }  // namespace internal
 
-using internal::make_floating;
+using internal::make_real;
 
-Array erf(Operand x) { return make_floating(internal::Erf{}, x); }
-Array erfc(Operand x) { return make_floating(internal::Erfc{}, x); }
-Array erf_inv(Operand x) { return make_floating(internal::ErfInv{}, x); }
-Array lgamma(Operand x) { return make_floating(internal::Lgamma{}, x); }
-Array digamma(Operand x) { return make_floating(internal::Polygamma{0}, x); }
+Array erf(Operand x) { return make_real(internal::Erf{}, x); }
+Array erfc(Operand x) { return make_real(internal::Erfc{}, x); }
+Array erf_inv(Operand x) { return make_real(internal::ErfInv{}, x); }
+Array lgamma(Operand x) { return make_real(internal::Lgamma{}, x); }
+Array digamma(Operand x) { return make_real(internal::Polygamma{0}, x, "digamma"); }
 Array polygamma(int order, Operand x) {
-  internal::Blame blame(x.where);
+  internal::Blame blame(x.where, "polygamma");
   if (order < 0) {
     throw Error(internal::message("polygamma", "the order is " + std::to_string(order),
                                   "Give an order of 0 or more"));
   }
-  return make_floating(internal::Polygamma{order}, x);
+  return make_real(internal::Polygamma{order}, x);
 }
 
 }  // namespace sturnus

@@ -32,7 +32,7 @@ Array checked_indices(std::string_view function, const Array& indices) {
 }  // namespace
 
 Array take(Operand operand, Operand positions, int axis) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "take");
   Array x = internal::to_array(operand);
   Array indices = checked_indices("take", internal::to_array(positions));
   std::int64_t at = internal::checked_axis("take", x.type(), axis);
@@ -49,7 +49,7 @@ Array take(Operand operand, Operand positions, int axis) {
 }
 
 Array take_along_axis(Operand operand, const Array& positions, int axis) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "take_along_axis");
   Array x = internal::to_array(operand);
   Array indices = checked_indices("take_along_axis", positions);
   if (indices.rank() != x.rank()) {
@@ -77,7 +77,7 @@ Array take_along_axis(Operand operand, const Array& positions, int axis) {
 }
 
 Array one_hot(Operand positions, std::int64_t n, DType dtype) {
-  Blame blame(positions.where);
+  Blame blame(positions.where, "one_hot");
   Array indices = checked_indices("one_hot", internal::to_array(positions));
   Shape shape = indices.shape();
   shape.push_back(n);

@@ -296,20 +296,20 @@ Array tan(Operand x) { return make_floating(internal::Tan{}, x); }
 Array asin(Operand x) { return make_floating(internal::Asin{}, x); }
 Array acos(Operand x) { return make_floating(internal::Acos{}, x); }
 Array atan(Operand x) { return make_floating(internal::Atan{}, x); }
-Array sinh(Operand x) { return make_floating(internal::Sinh{}, x); }
+Array sinh(Operand x) { return internal::make_real(internal::Sinh{}, x); }
 Array cosh(Operand x) { return make_floating(internal::Cosh{}, x); }
 Array tanh(Operand x) { return make_floating(internal::Tanh{}, x); }
-Array asinh(Operand x) { return make_floating(internal::Asinh{}, x); }
-Array acosh(Operand x) { return make_floating(internal::Acosh{}, x); }
+Array asinh(Operand x) { return internal::make_real(internal::Asinh{}, x); }
+Array acosh(Operand x) { return internal::make_real(internal::Acosh{}, x); }
 Array atanh(Operand x) { return make_floating(internal::Atanh{}, x); }
 Array sigmoid(Operand x) { return make_floating(internal::Sigmoid{}, x); }
 
 Array log2(Operand x) {
-  internal::Blame blame(x.where);
+  internal::Blame blame(x.where, "log2");
   return log(x) / std::numbers::ln2;
 }
 Array log10(Operand x) {
-  internal::Blame blame(x.where);
+  internal::Blame blame(x.where, "log10");
   return log(x) / std::numbers::ln10;
 }
 Array hypot(Operand a, Operand b) { return make_floating(internal::Hypot{}, a, b); }

@@ -73,7 +73,7 @@ using internal::as_one_program;
 using internal::Blame;
 
 Array cholesky(Operand a) {
-  Blame blame(a.where);
+  Blame blame(a.where, "cholesky");
   return as_one_program([&] {
     Array x = internal::symmetrized(internal::to_square_matrices("cholesky", a));
     return tril(internal::make(internal::Cholesky{}, {x}));
@@ -81,7 +81,7 @@ Array cholesky(Operand a) {
 }
 
 Array triangular_solve(Operand a, Operand b, const TriangularOptions& options) {
-  Blame blame(a.where);
+  Blame blame(a.where, "triangular_solve");
   return as_one_program([&] {
     internal::Equation equation("triangular_solve", a, b);
     internal::TriangularSolve op{options.lower, options.transposed, options.unit_diagonal};
@@ -90,7 +90,7 @@ Array triangular_solve(Operand a, Operand b, const TriangularOptions& options) {
 }
 
 Array solve_positive(Operand a, Operand b) {
-  Blame blame(a.where);
+  Blame blame(a.where, "solve_positive");
   return as_one_program([&] {
     internal::Equation equation("solve_positive", a, b);
     Array l = cholesky(equation.a);
@@ -100,7 +100,7 @@ Array solve_positive(Operand a, Operand b) {
 }
 
 Array logdet(Operand a) {
-  Blame blame(a.where);
+  Blame blame(a.where, "logdet");
   return as_one_program([&] {
     Array on_diagonal = diagonal(cholesky(a));
     return 2.0 * sum(log(on_diagonal), -1);

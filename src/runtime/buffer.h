@@ -89,6 +89,9 @@ class Buffer {
   void release();
   /// Whether the memory was released, or donated to a program.
   bool released() const;
+  /// Throws the Error for contents that are gone: "subject was released ...", with the one who took
+  /// the memory.
+  [[noreturn]] void throw_released(const std::string& subject) const;
 
   PJRT_Buffer* handle() const { return handle_; }
 
@@ -103,8 +106,6 @@ class Buffer {
                                        const void* data, std::span<const std::int64_t> byte_strides,
                                        int semantics);
   const internal::Api& api() const;
-  /// "subject was released ...", with the one who took the memory.
-  [[noreturn]] void throw_released(const std::string& subject) const;
   void require_contents(std::string_view function) const {
     if (released()) throw_released(std::string(function) + ": " + type().str());
   }

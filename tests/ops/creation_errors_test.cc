@@ -46,7 +46,7 @@ TEST(Errors, Creation) {
       {"iota", [] { iota({-1}, 0); }, shape_error, negative("iota", "[-1]")},
       {"arange, count", [] { arange(-3); }, shape_error, negative("arange", "[-3]")},
       {"linspace, count", [] { linspace(0, 1, -3); }, shape_error, negative("linspace", "[-3]")},
-      {"logspace, count", [] { logspace(0, 1, -3); }, shape_error, negative("linspace", "[-3]")},
+      {"logspace, count", [] { logspace(0, 1, -3); }, shape_error, negative("logspace", "[-3]")},
       {"eye", [] { eye(-2); }, shape_error, negative("eye", "[-2,-2]")},
       {"arange, step", [] { arange(0, 1, 0); }, error,
        "arange: steps of 0 from 0 to 1 never end (<here>). Give finite ends and a step that is not "

@@ -12,7 +12,8 @@ namespace {
 TEST(Errors, Order) {
   expect_answers({
       {"sort_by_key", [] { sort_by_key(x3(), {zeros({2})}); }, shape_error,
-       "sort: the keys are f32[3], values to sort with them are f32[2] (<here>). Give them one "
+       "sort_by_key: the keys are f32[3], values to sort with them are f32[2] (<here>). Give them "
+       "one "
        "shape"},
       {"sort", [] { sort(z3()); }, dtype_error, not_real("sort")},
       {"median", [] { median(z3()); }, dtype_error, not_real("median")},
