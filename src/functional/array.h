@@ -105,7 +105,7 @@ class Array {
   bool concrete() const;
   /// The value on its device. Throws TraceError for a traced array.
   const Buffer& buffer(Where where = Where::here()) const { return value_for("buffer", where); }
-  Device device() const { return buffer().device(); }
+  Device device(Where where = Where::here()) const { return value_for("device", where).device(); }
 
   /// The only element. Throws Error when there is not exactly one, T is not the element type, or
   /// the memory was donated; TraceError for a traced array.

@@ -77,6 +77,8 @@ struct DebugPrint {
   }
 };
 
+}  // namespace
+
 void add_printer() {
   static const bool added = [] {
     add_host_callback(std::string(DebugPrint::name), [](const HostCall& call) {
@@ -90,7 +92,6 @@ void add_printer() {
   (void)added;
 }
 
-}  // namespace
 }  // namespace internal
 
 Array debug_print(std::string_view label, Operand x) {

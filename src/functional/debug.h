@@ -9,6 +9,12 @@
 #include <string_view>
 
 namespace sturnus {
+namespace internal {
+
+/// Lets this process run programs with debug_print that another one made.
+void add_printer();
+
+}  // namespace internal
 
 /// x, of which "label: value (file:line)" is printed each time the program computes it: in loops
 /// and branches, under vmap all problems' values at once, and under grad the value, not the

@@ -84,6 +84,13 @@ std::string line_text(const Where& where) {
   return line.empty() ? line : " (" + line + ")";
 }
 
+// "argument 1 .w" for the path "<1>.w".
+std::string argument_name(const std::string& path) {
+  std::size_t end = path.find('>');
+  std::string rest = path.substr(end + 1);
+  return "argument " + path.substr(1, end - 1) + (rest.empty() ? "" : " " + rest);
+}
+
 // A graph that is computed for the same leaves again and again.
 class Runner {
  public:
@@ -224,9 +231,12 @@ void check_values(const TracedGraph* graph, const std::vector<const Buffer*>& ar
         constant(std::shared_ptr<const Buffer>(std::shared_ptr<void>(), arguments[i])));
     if (auto finding = find_bad(values[i], infinity)) {
       const ArrayType& type = values[i].type();
-      throw Error("DebugNans: the function is called with " + finding->value +
-                  index_text(type.shape, finding->position) + " of its array number " +
-                  std::to_string(i) + ", " + type.str() + ". Look at what made that argument");
+      bool known = graph != nullptr && i < graph->paths.size();
+      throw Error(
+          "DebugNans: the function" + (graph == nullptr ? "" : line_text(graph->where)) +
+          " is called with " + finding->value + index_text(type.shape, finding->position) + " of " +
+          (known ? argument_name(graph->paths[i]) : "its array number " + std::to_string(i)) +
+          ", " + type.str() + ". Look at what made that argument");
     }
   }
   if (graph != nullptr) search.look_into(graph->outputs, graph->parameters, values, "");

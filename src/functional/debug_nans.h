@@ -3,6 +3,7 @@
 
 #include <sturnus/functional/graph.h>
 
+#include <string>
 #include <vector>
 
 namespace sturnus {
@@ -37,6 +38,8 @@ namespace internal {
 /// A traced function.
 struct TracedGraph {
   Arrays parameters, outputs;
+  std::vector<std::string> paths = {};  // of the parameters in the tuple of the arguments, if known
+  Where where = {};                     // the line that traces
 };
 
 /// Throws Error when one of `results`, which are the graph's for `arguments`, is not as DebugNans

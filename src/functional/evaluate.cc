@@ -154,6 +154,7 @@ Arrays run(const Compiled& compiled, std::vector<const Buffer*> arguments,
   RunOptions options;
   options.donate = donate;
   options.taker = taker;
+  options.captured = compiled.captured.size();
   std::vector<Buffer> buffers = compiled.executable.run(arguments, options);
   Arrays results;
   results.reserve(buffers.size());

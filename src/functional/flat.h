@@ -7,6 +7,7 @@
 #include <sturnus/functional/tree.h>
 
 #include <optional>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -18,9 +19,14 @@ inline constexpr std::nullopt_t none = std::nullopt;
 
 namespace internal {
 
+/// What stands for a value of type T in a tree: for text in quotes a string.
+template <class T>
+using Stored = std::conditional_t<std::is_same_v<std::decay_t<const T>, const char*>, std::string,
+                                  std::decay_t<T>>;
+
 /// What a transformed function gets for an argument: a number stands for a scalar array.
 template <class T>
-using Argument = std::conditional_t<std::is_arithmetic_v<std::decay_t<T>>, Array, std::decay_t<T>>;
+using Argument = std::conditional_t<std::is_arithmetic_v<std::decay_t<T>>, Array, Stored<T>>;
 
 template <class... Args>
 std::tuple<Argument<Args>...> to_arguments(const Args&... args) {
@@ -50,6 +56,19 @@ Arrays leaves_like(std::string_view function, std::string_view like_name, const 
   return leaves_of(tree, function, name, where);
 }
 
+/// The same for a tree that may be of another type, one that converts to that of `like`.
+template <class T, class Other>
+Arrays leaves_as(std::string_view function, std::string_view like_name, const T& like,
+                 std::string_view name, const Other& tree, Where where) {
+  if constexpr (std::is_convertible_v<const Other&, T>) {
+    return leaves_like<T>(function, like_name, like, name, tree, where);
+  } else {
+    require_same_structure(function, like_name, tree_structure(like), name, tree_structure(tree),
+                           where.str());
+    return leaves_of(tree, function, name, where);
+  }
+}
+
 /// Who transforms a function by its arguments number `I`, for messages.
 template <class Arguments, std::size_t... I>
 Caller caller(std::string_view name, Where where, const Arguments& arguments,
@@ -63,7 +82,7 @@ Caller caller(std::string_view name, Where where, const std::tuple<T...>& argume
 
 template <class T>
 T with_leaves(const T& like, const Arrays& leaves) {
-  return tree_unflatten(like, std::span<const Array>(leaves));
+  return tree_unflatten(like, std::span<const Array>(leaves), Where{});
 }
 
 /// What a function returns, which must be something.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "src/functional/lists.h"
+
 namespace sturnus::internal {
 namespace {
 
@@ -38,8 +40,9 @@ Arrays JitCache::Entry::run(const TreeScan& arguments) const {
   list.reserve(arguments.leaves.size() + compiled.captured.size());
   std::vector<Buffer> moved;
   moved.reserve(arguments.leaves.size());  // so that what is in it stays in place
+  Blame blame(where, "jit");
   for (std::size_t i = 0; i < arguments.leaves.size(); i++) {
-    const Buffer& buffer = arguments.leaf<Array>(i).buffer();
+    const Buffer& buffer = arguments.leaf<Array>(i).buffer(where);
     if (buffer.device() == device) {
       list.push_back(&buffer);
     } else {
@@ -59,8 +62,10 @@ std::shared_ptr<const JitCache::Entry> JitCache::find(const TreeSchema& schema,
       const Array& leaf = scan.leaf<Array>(i);
       if (leaf.empty() || leaf.type() != entry.types[i]) return false;
     }
-    return options_.device || scan.leaves.empty() || scan.leaf<Array>(0).device() == entry.device;
+    return options_.device || scan.leaves.empty() ||
+           scan.leaf<Array>(0).device(where_) == entry.device;
   };
+  Blame blame(where_, "jit");
   std::lock_guard lock(mutex_);
   for (const auto& entry : entries_) {
     if (fits(*entry)) return entry;
@@ -71,6 +76,11 @@ std::shared_ptr<const JitCache::Entry> JitCache::find(const TreeSchema& schema,
 std::shared_ptr<const JitCache::Entry> JitCache::add(
     const TreeSchema& schema, const TreeScan& scan, const Mask& donors, const FlatFunction& f,
     const std::function<std::shared_ptr<const void>()>& like) {
+  Device device = options_.device ? *options_.device : default_device();
+  if (!options_.device && !scan.leaves.empty()) {
+    Blame blame(where_, "jit");
+    device = scan.leaf<Array>(0).device(where_);
+  }
   ArrayTypes types;
   for (std::size_t i = 0; i < scan.leaves.size(); i++) types.push_back(scan.leaf<Array>(i).type());
   Arrays parameters, outputs;
@@ -80,9 +90,6 @@ std::shared_ptr<const JitCache::Entry> JitCache::add(
     outputs = f(parameters);
   }
   warn_if_huge(outputs, options_.warn_above, where_);
-  Device device = options_.device       ? *options_.device
-                  : scan.leaves.empty() ? default_device()
-                                        : scan.leaf<Array>(0).device();
   std::vector<int> donate;
   for (std::size_t i = 0; i < donors.size(); i++) {
     if (donors[i]) donate.push_back(static_cast<int>(i));
@@ -90,11 +97,12 @@ std::shared_ptr<const JitCache::Entry> JitCache::add(
   Compiled compiled = compile_graph("jit", parameters, outputs, donors, device);
   std::shared_ptr<const TracedGraph> graph;
   if (DebugNans::on()) {
-    graph = std::make_shared<const TracedGraph>(TracedGraph{parameters, outputs});
+    graph = std::make_shared<const TracedGraph>(
+        TracedGraph{parameters, outputs, def_of(schema, scan).leaf_paths(), where_});
   }
   auto entry = std::make_shared<const Entry>(Entry{def_of(schema, scan), std::move(types),
                                                    std::move(compiled), std::move(donate), like(),
-                                                   device, std::move(graph), taker_});
+                                                   device, std::move(graph), taker_, where_});
   std::lock_guard lock(mutex_);
   entries_.insert(entries_.begin(), entry);
   return entry;
@@ -125,6 +133,39 @@ Mask donor_leaves(const std::vector<int>& donate, const std::vector<std::size_t>
     mask.resize(mask.size() + counts[i], given);
   }
   return mask;
+}
+
+void check_loaded(const Lowered& wanted, const Program& program, const std::string& path,
+                  Where where) {
+  auto require = [&](const char* verb, const ArrayTypes& in_file, const ArrayTypes& traced) {
+    if (in_file == traced) return;
+    Blame blame(where);
+    throw ShapeError(message("jit",
+                             "the program in " + path + " " + verb + " " + types_text(in_file) +
+                                 ", the function " + verb + " " + types_text(traced),
+                             "Load it with the function and the types that it was made of"));
+  };
+  require("takes", program.argument_types(), wanted.argument_types());
+  require("gives", program.result_types(), wanted.result_types());
+}
+
+void check_call(const Caller& compiled, const ArrayTypes& types, const Caller& given,
+                const Arrays& x) {
+  for (std::size_t i = 0; i < given.arguments.size(); i++) {
+    std::string which = "argument " + std::to_string(i) + " ";
+    require_same_structure(given.name, which + "as compiled", compiled.arguments[i].second,
+                           which + "as called", given.arguments[i].second, given.where.str());
+  }
+  Blame blame(given.where);
+  for (std::size_t i = 0; i < x.size(); i++) {
+    if (x[i].empty()) throw_no_value(given.name, given.leaf_name(i), given.where.str());
+    if (x[i].type() == types[i]) continue;
+    throw ShapeError(message(given.name,
+                             given.leaf_name(i) + " is " + x[i].type().str() +
+                                 ", the program was compiled for " + types[i].str(),
+                             "Give it that type, or call what jit gives, which compiles for every "
+                             "type that comes"));
+  }
 }
 
 }  // namespace sturnus::internal

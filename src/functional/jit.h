@@ -36,6 +36,7 @@ class JitCache {
     Device device;
     std::shared_ptr<const TracedGraph> graph;  // only when traced under DebugNans
     const char* taker;                         // of donated arguments, for messages
+    Where where;                               // the line that made the jitted function
 
     Arrays run(const TreeScan& arguments) const;
   };
@@ -66,23 +67,44 @@ class JitCache {
 /// Throws Error when there is no such argument.
 Mask donor_leaves(const std::vector<int>& donate, const std::vector<std::size_t>& counts,
                   Where where);
+
+/// Throws ShapeError unless the program in the file `path` takes and gives what `wanted` does.
+void check_loaded(const Lowered& wanted, const Program& program, const std::string& path,
+                  Where where);
+
+/// Throws unless `given`, with the leaves `x`, are arguments like those that a program was
+/// `compiled` for, whose leaves have the types `types`.
+void check_call(const Caller& compiled, const ArrayTypes& types, const Caller& given,
+                const Arrays& x);
 }  // namespace internal
 
-/// A compiled function with the types of the one it was made of.
 template <class Result, class Arguments>
-class Compiled {
- public:
-  Compiled(Program program, Result like) : program_(std::move(program)), like_(std::move(like)) {}
+class Compiled;
 
-  template <class... Args>
-  Result operator()(const Args&... args) const {
-    Arrays leaves = internal::leaves_of(Arguments(args...), "jit", "argument", {});
+/// A compiled function with the types of the one it was made of, for arguments of one structure:
+/// numbers and strings in it are those that it was compiled for.
+template <class Result, class... Args>
+class Compiled<Result, std::tuple<Args...>> {
+ public:
+  /// A program whose arguments have these trees, and whose result is a tree like `like`.
+  Compiled(Program program, internal::Caller arguments, Result like)
+      : program_(std::move(program)), arguments_(std::move(arguments)), like_(std::move(like)) {}
+
+  /// The result. Throws TreeError when the arguments have another structure, ShapeError when their
+  /// arrays have other types than those that it was compiled for.
+  Result operator()(const Args&... args, Where where = Where::here()) const {
+    Arrays leaves;
+    (for_each_leaf(args, [&leaves](const Array& leaf) { leaves.push_back(leaf); }), ...);
+    internal::check_call(arguments_, program_.argument_types(),
+                         internal::caller("jit", where, std::tie(args...)), leaves);
+    internal::Blame blame(where, "jit");
     return internal::with_leaves(like_, program_.run(leaves));
   }
   const Program& program() const { return program_; }
 
  private:
   Program program_;
+  internal::Caller arguments_;
   Result like_;
 };
 
@@ -117,7 +139,7 @@ class Jitted {
   Lowered lower(const Args&... args) const {
     using Arguments = ArgumentsOf<std::index_sequence_for<Args...>, Args...>;
     Arguments arguments(args...);
-    internal::Flat flat(f_, arguments, internal::caller("jit", cache_->where(), arguments));
+    internal::Flat flat(f_, arguments, internal::caller("lower", cache_->where(), arguments));
     return lowered(flat, arguments);
   }
 
@@ -128,14 +150,31 @@ class Jitted {
     Arguments arguments(args...);
     internal::Flat flat(f_, arguments, internal::caller("jit", cache_->where(), arguments));
     Program program = lowered(flat, arguments).compile(cache_->options().device);
-    return Compiled<typename internal::Flat<F, Arguments>::Result, Arguments>(program, flat.like());
+    return Compiled<typename internal::Flat<F, Arguments>::Result, Arguments>(
+        std::move(program), flat.caller(), flat.like());
+  }
+
+  /// The program that compile gave for arguments of these types and that Program::save put into a
+  /// file. f is traced once more for its types, but not compiled. Throws as Program::load does, and
+  /// ShapeError when the program in the file takes or gives arrays of other types.
+  template <class... Args>
+  auto load(const std::string& path, const Args&... args) const {
+    using Arguments = ArgumentsOf<std::index_sequence_for<Args...>, Args...>;
+    Arguments arguments(args...);
+    internal::Flat flat(f_, arguments, internal::caller("jit", cache_->where(), arguments));
+    Lowered wanted = lowered(flat, arguments);
+    Program program = Program::load(path, cache_->options().device);
+    internal::check_loaded(wanted, program, path, cache_->where());
+    return Compiled<typename internal::Flat<F, Arguments>::Result, Arguments>(
+        std::move(program), flat.caller(), flat.like());
   }
 
  private:
   template <std::size_t I>
   static constexpr bool is_static = ((I == Static) || ...);
   template <std::size_t I, class Arg>
-  using ArgumentAt = std::conditional_t<is_static<I>, std::decay_t<Arg>, internal::Argument<Arg>>;
+  using ArgumentAt =
+      std::conditional_t<is_static<I>, internal::Stored<Arg>, internal::Argument<Arg>>;
 
   template <class Indices, class... Args>
   struct ArgumentTypes;
@@ -192,33 +231,54 @@ class Jitted {
   std::shared_ptr<internal::JitCache> cache_;
 };
 
-/// f as one compiled program; jit<1>(f) makes argument 1 static.
+/// f as one compiled program; jit<1>(f) makes argument 1 static. What it gives throws Error when
+/// `donate` names no argument, TreeError when an array of the arguments is Array().
 template <std::size_t... Static, class F>
 Jitted<F, Static...> jit(F f, JitOptions options = {}, Where where = Where::here()) {
   return Jitted<F, Static...>(std::move(f), std::move(options), where);
 }
 
-/// The traced program of f for arguments of these types.
+/// The traced program of f for arguments of these types. Throws TreeError when one is Array().
 template <class F, class... Args>
 Lowered lower(const F& f, const Args&... args) {
-  return jit(f).lower(args...);
+  return jit(f, {}, Where{}).lower(args...);
+}
+/// The same for one argument, with the line that asks in messages.
+template <class F, class X>
+Lowered lower(const F& f, const X& x, Where where = Where::here()) {
+  return jit(f, {}, where).lower(x);
 }
 
 /// Frees the compiled programs that are kept for operations and transforms outside of jit; the last
 /// 4096 are. What jitted functions and programs in use hold stays.
 inline void clear_programs() { internal::clear_programs(); }
 
-/// What f would return, without values: its arrays have only types. Nothing is compiled or run.
+namespace internal {
+
 template <class F, class... Args>
-auto eval_shape(const F& f, const Args&... args) {
-  auto arguments = internal::to_arguments(args...);
-  internal::Flat flat(f, arguments, internal::caller("eval_shape", {}, arguments));
-  internal::Trace trace;
+auto eval_shape_at(Where where, const F& f, const Args&... args) {
+  auto arguments = to_arguments(args...);
+  Flat flat(f, arguments, caller("eval_shape", where, arguments));
+  Trace trace;
   Arrays leaves;
   for (const Array& leaf : flat.leaves()) {
     leaves.push_back(abstract_array(leaf.dtype(), leaf.shape()));
   }
   return flat.result(flat.function()(leaves));
+}
+
+}  // namespace internal
+
+/// What f would return, without values: its arrays have only types. Nothing is compiled or run.
+/// Throws TreeError when an argument is Array(), and what f throws.
+template <class F, class... Args>
+auto eval_shape(const F& f, const Args&... args) {
+  return internal::eval_shape_at({}, f, args...);
+}
+/// The same for one argument, with the line that asks in messages.
+template <class F, class X>
+auto eval_shape(const F& f, const X& x, Where where = Where::here()) {
+  return internal::eval_shape_at(where, f, x);
 }
 
 }  // namespace sturnus

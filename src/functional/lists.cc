@@ -42,6 +42,12 @@ std::vector<std::size_t> places(const Arrays& some, const Arrays& all) {
   return result;
 }
 
+std::string types_text(const ArrayTypes& types) {
+  std::string text;
+  for (const ArrayType& type : types) text += (text.empty() ? "" : ", ") + type.str();
+  return "(" + text + ")";
+}
+
 Arrays or_zeros(Arrays tangents, const ArrayTypes& types) {
   for (std::size_t i = 0; i < tangents.size(); i++) {
     if (tangents[i].empty()) tangents[i] = zeros_of(types[i]);

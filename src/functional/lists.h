@@ -23,6 +23,8 @@ bool any(const Mask& mask);
 /// For each of `some` a place in `all` where the same value stands, each place once; nothing when
 /// one is not there.
 std::vector<std::size_t> places(const Arrays& some, const Arrays& all);
+/// "(f32[3], i32[])".
+std::string types_text(const ArrayTypes& types);
 /// Empty tangents as zeros of the given types.
 Arrays or_zeros(Arrays tangents, const ArrayTypes& types);
 /// Values of which `mask` marks those with a mapped axis 0; those that `wanted` marks get one.

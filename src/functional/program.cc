@@ -1,9 +1,13 @@
+#include <sturnus/functional/debug.h>
 #include <sturnus/functional/emitter.h>
 #include <sturnus/functional/print.h>
 #include <sturnus/functional/program.h>
+#include <sturnus/runtime/checksum.h>
 #include <sturnus/runtime/hlo_program.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 namespace sturnus {
@@ -25,6 +29,11 @@ std::string Lowered::graph() const {
 }
 
 std::string Lowered::stablehlo(std::string_view platform) const {
+  constexpr std::string_view known[] = {"cpu", "cuda", "rocm", "tpu"};
+  if (std::find(std::begin(known), std::end(known), platform) == std::end(known)) {
+    throw Error("Lowered::stablehlo: there is no platform \"" + std::string(platform) +
+                "\". Name one of cpu, cuda, rocm, tpu");
+  }
   return internal::Emitter::module(name_, parameters_, outputs_, donors_, platform);
 }
 
@@ -40,14 +49,31 @@ Program Lowered::compile(std::optional<Device> device) const {
   for (std::size_t i = 0; i < donors_.size(); i++) {
     if (donors_[i]) program.donate_.push_back(static_cast<int>(i));
   }
-  program.graph_ =
-      std::make_shared<const internal::TracedGraph>(internal::TracedGraph{parameters_, outputs_});
+  program.graph_ = std::make_shared<const internal::TracedGraph>(
+      internal::TracedGraph{parameters_, outputs_, parameter_names_});
   return program;
 }
 
-Arrays Program::run(const Arrays& arguments) const {
+Arrays Program::run(const Arrays& arguments, Where where) const {
+  internal::Blame blame(where, "Program::run");
+  if (arguments.size() != argument_types_.size()) {
+    throw ShapeError(internal::message(
+        "Program::run",
+        "the number of arguments is " + std::to_string(arguments.size()) +
+            ", the program was compiled for " + std::to_string(argument_types_.size()),
+        "Give one array for each of argument_types()"));
+  }
   std::vector<const Buffer*> list;
-  for (const Array& argument : arguments) list.push_back(&argument.buffer());
+  for (std::size_t i = 0; i < arguments.size(); i++) {
+    if (arguments[i].type() != argument_types_[i]) {
+      throw ShapeError(
+          internal::message("Program::run",
+                            "argument " + std::to_string(i) + " is " + arguments[i].type().str() +
+                                ", the program was compiled for " + argument_types_[i].str(),
+                            "Give it that type, or compile the function for this one"));
+    }
+    list.push_back(&arguments[i].buffer(where));
+  }
   return internal::run_checked(compiled_, std::move(list), donate_, graph_.get(),
                                "a compiled program");
 }
@@ -61,12 +87,13 @@ std::string Program::cost() const { return to_string(executable().report()); }
 
 // ------------------------------------------------------------------------------------------ files
 //
-// A first line that names the format; then lines "key size", each followed by so many bytes and a
-// line break.
+// A first line that names the format, one with the checksum of all that follows, and then lines
+// "key size", each followed by so many bytes and a line break. Machine code that is damaged would
+// end the process, rather than be refused, so nothing is used before the checksum is right.
 
 namespace {
 
-constexpr std::string_view first_line = "sturnus program 1\n";
+constexpr std::string_view first_line = "sturnus program 2\n";
 
 void write(std::ostream& out, std::string_view key, std::string_view bytes) {
   out << key << ' ' << bytes.size() << '\n' << bytes << '\n';
@@ -100,7 +127,6 @@ std::string identity(const Device& device) {
 
 void Program::save(const std::string& path) const {
   std::ostringstream out(std::ios::binary);
-  out << first_line;
   write(out, "name", name_);
   write(out, "stablehlo", stablehlo_);
   std::string donors;
@@ -117,20 +143,30 @@ void Program::save(const std::string& path) const {
     }
   }
   write(out, "code", code);
+  std::string content = out.str();
   std::ofstream file(path, std::ios::binary);
-  file << out.str();
+  file << first_line << checksum(content) << '\n' << content;
   file.close();
   if (!file) throw Error("Program::save: cannot write " + path);
 }
 
 Program Program::load(const std::string& path, std::optional<Device> device) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("Program::load: cannot read " + path);
-  std::string line;
-  std::getline(file, line);
+  std::ifstream from(path, std::ios::binary);
+  if (!from) throw Error("Program::load: cannot read " + path);
+  std::string line, sum;
+  std::getline(from, line);
   if (line + "\n" != first_line) {
-    throw Error("Program::load: " + path + " is not a program that this version saved");
+    throw Error("Program::load: " + path +
+                " is not a program that this version saved. Save the program again");
   }
+  std::getline(from, sum);
+  std::string content{std::istreambuf_iterator<char>(from), {}};
+  if (sum != std::to_string(checksum(content))) {
+    throw Error("Program::load: " + path + " is damaged: its checksum is " +
+                std::to_string(checksum(content)) + ", it names " + sum +
+                ". Save the program again");
+  }
+  std::istringstream file(std::move(content));
   std::string name = read(file, "name", path);
   std::string stablehlo = read(file, "stablehlo", path);
   std::string donors = read(file, "donate", path);
@@ -138,6 +174,7 @@ Program Program::load(const std::string& path, std::optional<Device> device) {
   std::string code = read(file, "code", path);
   Device on = device ? *device : default_device();
   if (made_for != identity(on)) code.clear();
+  if (stablehlo.find("debug_print") != stablehlo.npos) internal::add_printer();
   Program program(internal::load_compiled(stablehlo, code, on));
   program.name_ = std::move(name);
   program.stablehlo_ = std::move(stablehlo);

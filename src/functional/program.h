@@ -24,7 +24,7 @@ class Lowered {
   std::string graph() const;
   /// The program in StableHLO. Arrays that the function captured are constants of it, so that it is
   /// complete: JAX and other users of StableHLO can run it. Some operations have a faster form on
-  /// one platform ("cpu", "cuda", "tpu") than on another.
+  /// one platform ("cpu", "cuda", "rocm", "tpu") than on another. Throws Error for other platforms.
   std::string stablehlo(std::string_view platform = "cpu") const;
   /// The number of operations in the graph, those of loops and branches once.
   std::size_t size() const;
@@ -44,8 +44,9 @@ class Lowered {
 /// A compiled function of flat lists of arrays. A cheap, copyable handle.
 class Program {
  public:
-  /// The results. Throws Error when the arguments are not of the types that it was compiled for.
-  Arrays run(const Arrays& arguments) const;
+  /// The results. Throws ShapeError when the arguments are not as many, and of the types, that it
+  /// was compiled for, TraceError when one has no value.
+  Arrays run(const Arrays& arguments, Where where = Where::here()) const;
 
   const internal::ArrayTypes& argument_types() const { return argument_types_; }
   const internal::ArrayTypes& result_types() const { return result_types_; }
@@ -57,7 +58,7 @@ class Program {
   std::string cost() const;
 
   /// Writes the program to a file, with its machine code where the plugin can serialise it.
-  /// Throws Error when the file cannot be written.
+  /// Throws Error when the file cannot be written. jit(f).load gives it its types again.
   void save(const std::string& path) const;
   /// Reads a saved program. The machine code is used when plugin and machine are the same, else the
   /// program is compiled again. Throws Error when the file is damaged or no program.

@@ -16,11 +16,13 @@
 
 #include <sturnus/functional/tree_def.h>
 #include <sturnus/functional/tree_type.h>
+#include <sturnus/functional/where.h>
 
 #include <array>
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -90,14 +92,33 @@ std::vector<TreeLeaf<T>> tree_leaves(const T& tree) {
 /// A tree with the structure of `like` and the given leaves.
 /// Throws TreeError if they are more or fewer than those of `like`.
 template <class T>
-T tree_unflatten(T like, std::span<const TreeLeaf<T>> leaves) {
+T tree_unflatten(T like, std::span<const TreeLeaf<T>> leaves, Where where = Where::here()) {
   const internal::TreeScan scan = internal::scan(like);
   if (scan.leaves.size() != leaves.size()) {
-    require_leaf_count("tree_unflatten", tree_structure(like), leaves.size());
+    require_leaf_count("tree_unflatten", tree_structure(like), leaves.size(), where.str());
   }
   for (std::size_t i = 0; i < leaves.size(); ++i) scan.slot<TreeLeaf<T>>(i) = leaves[i];
   return like;
 }
+
+namespace internal {
+
+template <class F, class T, class... Rest>
+T tree_map_at(std::string_view name, Where where, F&& f, T tree, const Rest&... rest) {
+  using Leaf = TreeLeaf<T>;
+  static_assert((std::is_same_v<T, Rest> && ...), "tree_map: all trees must have the same type");
+  static_assert(std::is_invocable_r_v<Leaf, F&, const Leaf&, const TreeLeaf<Rest>&...>,
+                "tree_map: the function must take one leaf of each tree and return a leaf");
+  const std::array scans = {scan(tree), scan(rest)...};
+  require_one_structure(name, schema_of<T>(), scans, where.str());
+  for (std::size_t i = 0; i < scans[0].leaves.size(); ++i) {
+    scans[0].template slot<Leaf>(i) =
+        std::apply([&](const auto&... scan) { return f(scan.template leaf<Leaf>(i)...); }, scans);
+  }
+  return tree;
+}
+
+}  // namespace internal
 
 /// The tree of f(leaf of tree, leaf of rest...): leaf by leaf in order, over trees of one type.
 /// f returns a leaf, since a struct's members cannot change their type; `for_each_leaf` serves for
@@ -105,17 +126,12 @@ T tree_unflatten(T like, std::span<const TreeLeaf<T>> leaves) {
 /// Throws TreeError if the structures differ, and says at which path they first do.
 template <class F, class T, class... Rest>
 T tree_map(F&& f, T tree, const Rest&... rest) {
-  using Leaf = TreeLeaf<T>;
-  static_assert((std::is_same_v<T, Rest> && ...), "tree_map: all trees must have the same type");
-  static_assert(std::is_invocable_r_v<Leaf, F&, const Leaf&, const TreeLeaf<Rest>&...>,
-                "tree_map: the function must take one leaf of each tree and return a leaf");
-  const std::array scans = {internal::scan(tree), internal::scan(rest)...};
-  internal::require_one_structure("tree_map", internal::schema_of<T>(), scans);
-  for (std::size_t i = 0; i < scans[0].leaves.size(); ++i) {
-    scans[0].template slot<Leaf>(i) =
-        std::apply([&](const auto&... scan) { return f(scan.template leaf<Leaf>(i)...); }, scans);
-  }
-  return tree;
+  return internal::tree_map_at("tree_map", {}, f, std::move(tree), rest...);
+}
+/// The same for two trees, with the line that gives them in messages.
+template <class F, class T>
+T tree_map(F&& f, T tree, const T& other, Where where = Where::here()) {
+  return internal::tree_map_at("tree_map", where, f, std::move(tree), other);
 }
 
 }  // namespace sturnus

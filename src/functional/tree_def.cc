@@ -270,14 +270,16 @@ void require_same_structure(std::string_view function, std::string_view a_name, 
                   in_parentheses(line) + ". Give both the same structure");
 }
 
-void require_leaf_count(std::string_view function, const TreeDef& def, std::size_t given) {
+void require_leaf_count(std::string_view function, const TreeDef& def, std::size_t given,
+                        std::string_view line) {
   if (given == def.leaf_count()) return;
   std::string message = std::string(function) + ": " + std::string(def.type()) + " has " +
                         counted(def.leaf_count(), "leaf", "leaves") +
                         ", given: " + std::to_string(given);
   if (given < def.leaf_count())
     message += "; the first without one is " + subject(def.leaf_paths()[given]);
-  throw TreeError(message + ". Give as many leaves as tree_leaves of such a tree returns");
+  throw TreeError(message + in_parentheses(line) +
+                  ". Give as many leaves as tree_leaves of such a tree returns");
 }
 
 void throw_no_value(std::string_view function, std::string_view leaf, std::string_view line) {

@@ -99,8 +99,10 @@ std::string first_difference(std::string_view a_name, const TreeDef& a, std::str
 void require_same_structure(std::string_view function, std::string_view a_name, const TreeDef& a,
                             std::string_view b_name, const TreeDef& b, std::string_view line = {});
 
-/// Throws a TreeError in the name of `function` unless `given` is the number of leaves.
-void require_leaf_count(std::string_view function, const TreeDef& def, std::size_t given);
+/// Throws a TreeError in the name of `function` unless `given` is the number of leaves; `line` is
+/// the one that gives them, if known.
+void require_leaf_count(std::string_view function, const TreeDef& def, std::size_t given,
+                        std::string_view line = {});
 
 /// Throws the TreeError for a leaf that is Array(): `leaf` of `function` is "the result .b" or the
 /// like.

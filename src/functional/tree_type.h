@@ -355,8 +355,9 @@ TreeScan scan(const T& tree) {
 TreeDef def_of(const TreeSchema& schema, TreeScan scan);
 
 /// Throws a TreeError in the name of `function` unless all trees have the structure of the first.
+/// `line` is the one that gives them, if known.
 void require_one_structure(std::string_view function, const TreeSchema& schema,
-                           std::span<const TreeScan> scans);
+                           std::span<const TreeScan> scans, std::string_view line);
 
 }  // namespace internal
 }  // namespace sturnus

@@ -333,16 +333,20 @@ void LoadedExecutable::check_donation(std::span<const Buffer* const> arguments,
     const Buffer* donated = arguments[static_cast<std::size_t>(index)];
     if (std::count(arguments.begin(), arguments.end(), donated) > 1) {
       throw Error(argument_name(name(), static_cast<std::size_t>(index)) + " (" +
-                  donated->type().str() + ") is donated and also another argument. Pass a copy");
+                  donated->type().str() + ") is donated" +
+                  (options.taker == nullptr ? "" : " to " + std::string(options.taker)) +
+                  ", and also another argument. Pass a copy");
     }
   }
 }
 
-void LoadedExecutable::check_presence(std::span<const Buffer* const> arguments,
-                                      PJRT_Device* device) const {
+void LoadedExecutable::check_presence(std::span<const Buffer* const> arguments, PJRT_Device* device,
+                                      std::size_t captured) const {
   for (std::size_t i = 0; i < arguments.size(); i++) {
     const Buffer& argument = *arguments[i];
-    std::string which = argument_name(name(), i) + " (" + argument.type().str() + ")";
+    bool own = i + captured < arguments.size();
+    std::string which = (own ? argument_name(name(), i) : name() + ": a captured array") + " (" +
+                        argument.type().str() + ")";
     if (argument.released()) argument.throw_released(which);
     Device here = argument.device();
     if (here.handle() != device) {
@@ -387,7 +391,8 @@ std::vector<Buffer> LoadedExecutable::run(std::span<const Buffer* const> argumen
   try {
     execute(&input_list, arguments.size(), &output_list, nullptr, 1, options);
   } catch (const RuntimeError&) {
-    check_presence(arguments, options.device ? options.device->handle() : loaded_->devices[0]);
+    check_presence(arguments, options.device ? options.device->handle() : loaded_->devices[0],
+                   options.captured);
     throw;
   }
   for (int index : options.donate) {

@@ -83,6 +83,8 @@ struct RunOptions {
   /// Who takes them, for messages about later uses; a text that is never freed. Unless given it is
   /// not said.
   const char* taker = nullptr;
+  /// How many of the last arguments the program brings along, which messages call captured arrays.
+  std::size_t captured = 0;
   /// Where a portable program runs; default: where it was compiled for.
   std::optional<Device> device = {};
 };
@@ -123,7 +125,8 @@ class LoadedExecutable : public Executable {
                const RunOptions& options) const;
   std::vector<Buffer> adopt_results(PJRT_Buffer* const* results) const;
   void check_donation(std::span<const Buffer* const> arguments, const RunOptions& options) const;
-  void check_presence(std::span<const Buffer* const> arguments, PJRT_Device* device) const;
+  void check_presence(std::span<const Buffer* const> arguments, PJRT_Device* device,
+                      std::size_t captured = 0) const;
   void check_device(const std::optional<Device>& chosen) const;
   std::shared_ptr<const internal::LoadedState> loaded_;
 };

@@ -322,9 +322,10 @@ TEST(DebugNans, ArgumentsAndCapturedArrays) {
   Array bad = log(-xs);
   DebugNans guard;
   auto f = jit([](Array x, Array y) { return x + y; });
-  EXPECT_EQ(error_of([&] { f(xs, bad); }),
-            "DebugNans: the function is called with nan at [0] of its array number 1, f32[3]. Look "
-            "at what made that argument");
+  const int line = __LINE__ - 1;
+  EXPECT_EQ(error_of([&] { f(xs, bad); }), "DebugNans: the function" + here(line) +
+                                               " is called with nan at [0] of argument 1, "
+                                               "f32[3]. Look at what made that argument");
   EXPECT_THAT(error_of([&] { jit([&](Array x) { return x * bad; })(xs); }),
               StartsWith("DebugNans: result 0, f32[3], is nan at [0], and no operation makes it"));
 }

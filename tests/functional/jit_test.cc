@@ -87,6 +87,24 @@ TEST(Jit, StaticArgumentsComeAsTheyAre) {
   EXPECT_EQ(f(Array(2.0f), 5).item<float>(), 32);
 }
 
+TEST(Jit, TextInQuotesIsAStaticString) {
+  auto f = [](Array x, const std::string& name) { return name == "double" ? 2.0 * x : x; };
+  EXPECT_EQ(jit<1>(f)(Array(3.0), "double").item<float>(), 6);
+  EXPECT_EQ(jit(f)(Array(3.0), "single").item<float>(), 3);
+  EXPECT_EQ(jit<1>(f).compile(Array(3.0), "double")(4.0, "double").item<float>(), 8);
+}
+
+TEST(Jit, CompiledFunctionsKeepTheirStructure) {
+  auto f = [](const Settings& s) { return s.x * static_cast<double>(s.power); };
+  auto compiled = jit(f).compile(Settings{Array(1.0), 2, "a"});
+  EXPECT_EQ(compiled(Settings{Array(3.0), 2, "a"}).item<float>(), 6);
+  EXPECT_THROW(compiled(Settings{Array(3.0), 5, "a"}), TreeError);
+  EXPECT_THROW(compiled(Settings{Array(3.0), 2, "b"}), TreeError);
+  auto scaled = jit<1>([](Array x, int n) { return x * static_cast<double>(n); });
+  EXPECT_EQ(scaled.compile(Array(1.0), 2)(3.0, 2).item<float>(), 6);
+  EXPECT_THROW(scaled.compile(Array(1.0), 2)(3.0, 5), TreeError);
+}
+
 TEST(Jit, NumbersAreScalarsAndNestedCallsAreInlined) {
   auto inner = jit([](Array x) { return x + 1.0; });
   auto outer = jit([&](Array x) { return inner(x) * 2.0; });
@@ -208,9 +226,38 @@ TEST_F(ProgramFile, DamagedFilesAreRefused) {
   jit([](Array x) { return x; }).compile(Array(1.0f)).program().save(path_);
   std::filesystem::resize_file(path_, std::filesystem::file_size(path_) / 2);
   EXPECT_THROW(Program::load(path_), Error);
+  EXPECT_THROW(Program::load(path_), Error);
   std::ofstream(path_) << "something else";
   EXPECT_THROW(Program::load(path_), Error);
   EXPECT_THROW(Program::load(path_ + ".missing"), Error);
+}
+
+// Machine code with one wrong byte would end the process when it is loaded.
+TEST_F(ProgramFile, FlippedBytesAreRefused) {
+  jit([](Array x) { return exp(x); }).compile(ones({3})).program().save(path_);
+  std::ifstream in(path_, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(in), {}};
+  for (std::size_t i = 0; i < whole.size(); i += 1 + whole.size() / 200) {
+    std::string flipped = whole;
+    flipped[i] = static_cast<char>(flipped[i] ^ 4);
+    std::ofstream(path_, std::ios::binary) << flipped;
+    EXPECT_THROW(Program::load(path_), Error) << "byte " << i;
+  }
+  std::ofstream(path_, std::ios::binary) << whole;
+  EXPECT_EQ(Program::load(path_).result_types()[0].shape, Shape{3});
+}
+
+TEST_F(ProgramFile, LoadedFunctionsHaveTheirTypes) {
+  auto f = jit([](const Settings& s) { return std::pair(s.x * 2.0, s.power); });
+  Settings like{ones({2}), 3, "a"};
+  f.compile(like).program().save(path_);
+  auto loaded = f.load(path_, like);
+  auto [doubled, power] = loaded(like);
+  EXPECT_EQ(doubled.to_vector<float>(), (HostVector<float>{2, 2}));
+  EXPECT_EQ(power, 3);
+  EXPECT_THROW(loaded(Settings{ones({2}), 4, "a"}), TreeError);
+  EXPECT_THROW(f.load(path_, Settings{ones({5}), 3, "a"}), ShapeError);
+  EXPECT_THROW(jit([](const Settings& s) { return sum(s.x); }).load(path_, like), ShapeError);
 }
 
 }  // namespace

@@ -693,7 +693,8 @@ Ensemble::CompileTime Ensemble::compile() const {
     self.training.time.lower = watch.lap();
     if (self.options.devices == 1) {
       self.training.run = Compiled<EnsembleState, std::tuple<EnsembleState, Array>>(
-          lowered.compile(self.options.device), like);
+          lowered.compile(self.options.device),
+          internal::caller("Ensemble", {}, std::tuple(like, Array(1))), like);
     } else {
       Cut cut = {self.by_member(like), self.by_member(like)};
       cut.arguments.push_back(false);  // the number of iterations
@@ -723,7 +724,8 @@ Ensemble::CompileTime Ensemble::compile_polish() const {
     Lowered lowered = program.lower(like, Array(1));
     self.polishing.time.lower = watch.lap();
     self.polishing.run = Compiled<EnsembleState, std::tuple<EnsembleState, Array>>(
-        lowered.compile(self.options.device), like);
+        lowered.compile(self.options.device),
+        internal::caller("Ensemble", {}, std::tuple(like, Array(1))), like);
     self.polishing.time.compile = watch.lap();
   });
   return self.polishing.time;
