@@ -26,7 +26,8 @@ Arrays carried(std::string_view loop, const Carry& in, const Carry& out, Where w
 
 /// Repeats carry = body(carry) while condition(carry), a bool scalar, holds.
 /// Forward mode only: the number of iterations is not known. Throws TreeError or ShapeError when
-/// the structure or the types of the carry change.
+/// the structure or the types of the carry change, ShapeError when the condition is no bool scalar,
+/// Error in reverse mode.
 template <class Condition, class Body, class Carry>
 internal::Argument<Carry> while_loop(const Condition& condition, const Body& body,
                                      const Carry& start, Where where = Where::here()) {
@@ -39,7 +40,8 @@ internal::Argument<Carry> while_loop(const Condition& condition, const Body& bod
     return internal::carried("while_loop", like, next, where);
   };
   Arrays leaves = internal::leaves_of(like, "while_loop", "the start", where);
-  Arrays end = internal::while_loop(go_on, step, leaves, tree_structure(like).leaf_paths(), where);
+  Arrays end = internal::while_loop("while_loop", go_on, step, leaves,
+                                    tree_structure(like).leaf_paths(), where);
   return internal::with_leaves(like, end);
 }
 
@@ -57,7 +59,7 @@ auto scan_as(std::string_view name, const F& f, const Carry& start, const Xs& xs
              std::optional<std::int64_t> length, bool reverse, Where where) {
   using C = Argument<Carry>;
   C like = start;
-  using Y = std::decay_t<decltype(f(like, xs).second)>;
+  using Y = Argument<decltype(f(like, xs).second)>;
   std::optional<Y> y_like;
   Arrays start_leaves = leaves_of(like, name, "the start", where);
   Arrays x_leaves = leaves_of(xs, name, "xs", where);
@@ -79,8 +81,9 @@ auto scan_as(std::string_view name, const F& f, const Carry& start, const Xs& xs
 }  // namespace internal
 
 /// (carry, y) = f(carry, x) for each x along axis 0 of the trees `xs`; gives the last carry and the
-/// ys, stacked. All derivatives. Throws TreeError or ShapeError when the structure or the types of
-/// the carry change.
+/// ys, stacked; a y that is a number is stacked as an array. All derivatives. Throws TreeError or
+/// ShapeError when the structure or the types of the carry change, ShapeError when xs has no arrays
+/// or their lengths differ.
 template <class F, class Carry, class Xs>
 auto scan(const F& f, const Carry& start, const Xs& xs, ScanOptions options = {},
           Where where = Where::here()) {
@@ -103,7 +106,8 @@ auto scan(const F& f, const Carry& start, std::nullopt_t, ScanLength steps,
 }
 
 /// carry = body(i, carry) for i = lower, ..., upper - 1, which is i32, or i64 where the bounds are
-/// larger. All derivatives, since the bounds are fixed.
+/// larger. All derivatives, since the bounds are fixed. Throws TreeError or ShapeError when the
+/// structure or the types of the carry change.
 template <class Body, class Carry>
 internal::Argument<Carry> fori_loop(std::int64_t lower, std::int64_t upper, const Body& body,
                                     const Carry& start, Where where = Where::here()) {
@@ -122,18 +126,28 @@ internal::Argument<Carry> fori_loop(std::int64_t lower, std::int64_t upper, cons
   return internal::with_leaves(like, result.carry);
 }
 
-/// The same with bounds that the program computes: forward mode only.
+/// The same with bounds that the program computes: forward mode only. Throws Error in reverse mode.
 template <class Body, class Carry>
 internal::Argument<Carry> fori_loop(const Array& lower, const Array& upper, const Body& body,
                                     const Carry& start, Where where = Where::here()) {
-  auto state = std::pair(lower, internal::Argument<Carry>(start));
-  return while_loop([&](const auto& s) { return internal::is_below(s.first, upper); },
-                    [&](const auto& s) {
-                      internal::Argument<Carry> next = body(s.first, s.second);
-                      return std::pair(internal::next_index(s.first), next);
-                    },
-                    state, where)
-      .second;
+  internal::Argument<Carry> like = start;
+  internal::FlatFunction go_on = [&](const Arrays& leaves) {
+    return Arrays{internal::is_below(leaves.back(), upper)};
+  };
+  internal::FlatFunction step = [&](const Arrays& leaves) {
+    Array i = leaves.back();
+    internal::Argument<Carry> next =
+        body(i, internal::with_leaves(like, Arrays(leaves.begin(), leaves.end() - 1)));
+    Arrays results = internal::carried("fori_loop", like, next, where);
+    results.push_back(internal::next_index(i));
+    return results;
+  };
+  Arrays leaves = internal::leaves_of(like, "fori_loop", "the start", where);
+  leaves.push_back(lower);
+  Arrays end = internal::while_loop("fori_loop", go_on, step, leaves,
+                                    tree_structure(like).leaf_paths(), where);
+  end.pop_back();
+  return internal::with_leaves(like, end);
 }
 
 namespace internal {
@@ -152,11 +166,33 @@ Arrays branch_leaves(std::string_view function, std::optional<Result>& like, Res
   return leaves;
 }
 
+/// Branches of switch_, and what comes of them.
+template <class Result>
+class Switch {
+ public:
+  explicit Switch(const Operand& index) : index_(index) {}
+  template <class Branch>
+  void add(Branch branch) {
+    calls_.push_back(
+        [this, branch] { return branch_leaves("switch_", like_, Result(branch()), index_.where); });
+  }
+  Result result() const {
+    Arrays results =
+        branch("switch_", index_, calls_, [this] { return tree_structure(*like_).leaf_paths(); });
+    return with_leaves(*like_, results);
+  }
+
+ private:
+  const Operand& index_;
+  std::optional<Result> like_;
+  std::vector<std::function<Arrays()>> calls_;
+};
+
 }  // namespace internal
 
 /// if_true(args...) when `condition`, a bool scalar, holds, else if_false(args...); only that one
 /// is computed, except under a vmap that maps the condition. All derivatives. Both return the same
-/// tree; throws ShapeError or TreeError when not.
+/// tree; throws ShapeError or TreeError when not, ShapeError when the condition is no bool scalar.
 template <class True, class False, class... Args>
 auto cond(Operand condition, const True& if_true, const False& if_false, const Args&... args) {
   using Result = internal::BranchResult<True, Args...>;
@@ -176,24 +212,28 @@ auto cond(Operand condition, const True& if_true, const False& if_false, const A
 
 /// branches[index](args...); only that one is computed, except under a vmap that maps the index. An
 /// index outside takes the nearest branch. All derivatives. All return the same tree; throws
-/// ShapeError or TreeError when not.
+/// ShapeError or TreeError when not, ShapeError when the index is no integer scalar, Error when
+/// there are no branches.
 template <class Branch, class... Args>
 auto switch_(Operand index, const std::vector<Branch>& branches, const Args&... args) {
-  using Result = internal::BranchResult<Branch, Args...>;
-  std::optional<Result> like;
-  std::vector<std::function<Arrays()>> calls;
-  for (const Branch& branch : branches) {
-    calls.push_back([&] {
-      return internal::branch_leaves("switch_", like, Result(branch(args...)), index.where);
-    });
-  }
-  Arrays results =
-      internal::branch("switch_", index, calls, [&] { return tree_structure(*like).leaf_paths(); });
-  return internal::with_leaves(*like, results);
+  internal::Switch<internal::BranchResult<Branch, Args...>> choice(index);
+  for (const Branch& branch : branches) choice.add([&] { return branch(args...); });
+  return choice.result();
+}
+/// The same for branches of different types, such as lambdas, in a std::tuple.
+template <class First, class... Others, class... Args>
+auto switch_(Operand index, const std::tuple<First, Others...>& branches, const Args&... args) {
+  using Result = internal::BranchResult<First, Args...>;
+  static_assert((std::is_same_v<Result, internal::BranchResult<Others, Args...>> && ...),
+                "switch_: all branches must return the same type");
+  internal::Switch<Result> choice(index);
+  std::apply([&](const auto&... branch) { (choice.add([&] { return branch(args...); }), ...); },
+             branches);
+  return choice.result();
 }
 
 /// f(x) for each x along axis 0 of the tree `xs`, one after another, stacked: vmap with the memory
-/// of one call.
+/// of one call. Throws ShapeError when xs has no arrays or their lengths differ.
 template <class F, class Xs>
 auto map(const F& f, const Xs& xs, Where where = Where::here()) {
   auto step = [&f](const std::tuple<>&, const Xs& x) {
@@ -205,7 +245,7 @@ auto map(const F& f, const Xs& xs, Where where = Where::here()) {
 /// The running combinations x_0, x_0 * x_1, ..., of an associative function * of two trees, along
 /// axis 0 (from the end when `reverse`), in about log2 of the length steps. `combine` acts on whole
 /// stretches of the axis at once, element by element. Throws TreeError or ShapeError when it does
-/// not give a tree like the ones it gets.
+/// not give a tree like the ones it gets, ShapeError when xs has no arrays or their lengths differ.
 template <class Combine, class Xs>
 Xs associative_scan(const Combine& combine, const Xs& xs, ScanOptions options = {},
                     Where where = Where::here()) {

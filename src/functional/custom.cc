@@ -204,14 +204,9 @@ void check_results(std::string_view function, const std::string& what, const Arr
                    const ArrayTypes& wanted, Where where) {
   if (got == wanted) return;
   Blame blame(where);
-  auto list = [](const ArrayTypes& types) {
-    std::string text;
-    for (const ArrayType& type : types) text += (text.empty() ? "" : ", ") + type.str();
-    return "(" + text + ")";
-  };
-  throw ShapeError(message(function,
-                           what + " gives " + list(got) + ", but must give " + list(wanted),
-                           "Make it return these types"));
+  throw ShapeError(message(
+      function, what + " gives " + types_text(got) + ", but must give " + types_text(wanted),
+      "Make it return these types"));
 }
 
 }  // namespace

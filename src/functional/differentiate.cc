@@ -135,8 +135,15 @@ std::string Caller::leaf_name(std::size_t i) const {
   return "an argument";
 }
 
+namespace {
+
+bool is_differentiable(const Array& x) { return is_floating(x.dtype()) || is_complex(x.dtype()); }
+
+}  // namespace
+
 Duals jvp(const FlatFunction& f, const Arrays& x, const Arrays& tangents, Arrays& aux,
           const Caller& caller) {
+  check_some_differentiable(x, caller);
   for (std::size_t i = 0; i < x.size(); i++) {
     if (x[i].type() == tangents[i].type()) continue;
     Blame blame(caller.where);
@@ -149,7 +156,11 @@ Duals jvp(const FlatFunction& f, const Arrays& x, const Arrays& tangents, Arrays
   {
     Trace trace;
     Arrays roots = placeholders(types_of(x), caller.name, caller.where);
-    duals = push_forward(f(roots), roots, x, tangents);
+    Arrays directions = tangents;
+    for (std::size_t i = 0; i < x.size(); i++) {
+      if (!is_differentiable(x[i])) directions[i] = Array();
+    }
+    duals = push_forward(f(roots), roots, x, directions);
     aux = substitute(aux, roots, x);
     for (std::size_t i = 0; i < duals.tangents.size(); i++) {
       if (duals.tangents[i].empty()) duals.tangents[i] = zeros_of(duals.values[i].type());
@@ -161,13 +172,32 @@ Duals jvp(const FlatFunction& f, const Arrays& x, const Arrays& tangents, Arrays
   return {part(all, 0, count), part(all, count, count)};
 }
 
+namespace {
+
+[[noreturn]] void throw_no_derivative(const Arrays& x, std::size_t i, const Caller& caller) {
+  Blame blame(caller.where);
+  throw DtypeError(message(
+      caller.name, caller.leaf_name(i) + " is " + x[i].type().str() + ", which has no derivative",
+      "Convert it to f32, or leave it out of the arguments to differentiate by"));
+}
+
+}  // namespace
+
 void check_differentiable(const Arrays& x, const Caller& caller) {
   for (std::size_t i = 0; i < x.size(); i++) {
-    if (is_floating(x[i].dtype()) || is_complex(x[i].dtype())) continue;
-    Blame blame(caller.where);
-    throw DtypeError(message(
-        caller.name, caller.leaf_name(i) + " is " + x[i].type().str() + ", which has no derivative",
-        "Convert it to f32, or leave it out of the arguments to differentiate by"));
+    if (!is_differentiable(x[i])) throw_no_derivative(x, i, caller);
+  }
+}
+
+void check_some_differentiable(const Arrays& x, const Caller& caller) {
+  std::size_t first = 0;
+  for (const auto& [number, tree] : caller.arguments) {
+    auto begin = x.begin() + static_cast<std::ptrdiff_t>(first);
+    auto end = begin + static_cast<std::ptrdiff_t>(tree.leaf_count());
+    if (begin != end && std::none_of(begin, end, is_differentiable)) {
+      throw_no_derivative(x, first, caller);
+    }
+    first += tree.leaf_count();
   }
 }
 

@@ -2,7 +2,7 @@
 // vector one with one axis. Tensors are in eigen_tensor.h.
 #pragma once
 
-#include <sturnus/functional/array.h>
+#include <sturnus/functional/graph.h>
 #include <sturnus/runtime/eigen.h>
 
 namespace sturnus {
@@ -21,8 +21,9 @@ Array from_eigen(const Eigen::DenseBase<Derived>& matrix) {
 /// The elements as `M`, a Matrix or Array type. Throws Error when the element type, the number of
 /// axes or a fixed size differs, TraceError for a traced array.
 template <class M>
-M to_eigen(const Array& array) {
-  return to_eigen<M>(array.buffer());
+M to_eigen(const Array& array, Where where = Where::here()) {
+  internal::Blame blame(where, "to_eigen");
+  return to_eigen<M>(array.buffer(where), internal::in_parentheses(where));
 }
 
 }  // namespace sturnus

@@ -9,6 +9,10 @@
 #include <utility>
 
 namespace sturnus {
+
+template <class F, std::size_t... Static>
+class Jitted;
+
 namespace internal {
 
 template <class T>
@@ -46,6 +50,8 @@ template <class F>
 inline constexpr bool is_marked = false;
 template <class F>
 inline constexpr bool is_marked<HasAux<F>> = true;
+template <class F, std::size_t... Static>
+inline constexpr bool is_marked<Jitted<HasAux<F>, Static...>> = true;
 
 /// f without what it returns beside its value when it is marked with has_aux. That is kept here,
 /// until the transform gives its leaves their values at the arguments.
@@ -197,8 +203,10 @@ auto has_aux(F f) {
 }
 
 /// The pair of f's result at `x` and its directional derivative along `tangents`, f'(x) dx. Several
-/// arguments are tuples: jvp(f, std::tuple(a, b), std::tuple(da, db)). Throws TreeError or
-/// ShapeError when the tangents are not of x's structure and types.
+/// arguments are tuples: jvp(f, std::tuple(a, b), std::tuple(da, db)). Integers in a tree beside
+/// reals are constants, whatever their tangents. Throws TreeError or ShapeError when the tangents
+/// are not of x's structure and types, DtypeError when an argument has nothing that is real or
+/// complex.
 template <class F, class X>
 auto jvp(const F& f, const X& x, const X& tangents, Where where = Where::here()) {
   auto arguments = internal::as_arguments(x), directions = internal::as_arguments(tangents);
@@ -211,47 +219,76 @@ auto jvp(const F& f, const X& x, const X& tangents, Where where = Where::here())
   return apart.with_aux(flat.result(duals.values), flat.result(duals.tangents));
 }
 
-/// The pair of f's result and its derivative at `args`, a function of tangents of all arguments.
-/// f itself is computed once, however often that function is called. It throws TreeError or
-/// ShapeError for tangents that are not of the arguments' structures and types.
+namespace internal {
+
 template <class F, class... Args>
-auto linearize(const F& f, const Args&... args) {
-  auto arguments = internal::to_arguments(args...);
-  internal::Caller caller = internal::caller("linearize", {}, arguments);
-  internal::Apart apart(f, arguments, caller);
-  internal::Flat flat(apart, arguments, caller);
-  internal::LinearMap map(flat.function(), flat.leaves(), apart.aux(), caller);
+auto linearize_at(Where at, const F& f, const Args&... args) {
+  auto arguments = to_arguments(args...);
+  Caller caller = internal::caller("linearize", at, arguments);
+  Apart apart(f, arguments, caller);
+  Flat flat(apart, arguments, caller);
+  LinearMap map(flat.function(), flat.leaves(), apart.aux(), caller);
   auto value = flat.result(map.outputs());
-  auto derivative = [map, value, arguments](const internal::Argument<Args>&... tangents,
+  auto derivative = [map, value, arguments](const Argument<Args>&... tangents,
                                             Where where = Where::here()) {
-    auto given = internal::unwrapped(std::tuple(tangents...));
-    Arrays leaves = internal::leaves_like("linearize", "x", internal::unwrapped(arguments),
-                                          "the tangents", given, where);
+    auto given = unwrapped(std::tuple(tangents...));
+    Arrays leaves =
+        leaves_like("linearize", "x", unwrapped(arguments), "the tangents", given, where);
     Arrays results = map.forward(leaves, tree_structure(given).leaf_paths(), where);
-    return internal::with_leaves(value, results);
+    return with_leaves(value, results);
   };
   return apart.with_aux(std::move(value), std::move(derivative));
 }
 
-/// The pair of f's result and the function that takes a cotangent of it back to the arguments, ct
-/// to ct^T f'(x): to one of the argument's type, or a tuple for several. That throws TreeError or
-/// ShapeError for a cotangent that is not of the result's structure and types.
+}  // namespace internal
+
+/// The pair of f's result and its derivative at `args`, a function of tangents of all arguments.
+/// f itself is computed once, however often that function is called. It throws TreeError or
+/// ShapeError for tangents that are not of the arguments' structures and types; linearize throws
+/// DtypeError as jvp does.
 template <class F, class... Args>
-auto vjp(const F& f, const Args&... args) {
-  auto arguments = internal::to_arguments(args...);
-  internal::Caller caller = internal::caller("vjp", {}, arguments);
-  internal::Apart apart(f, arguments, caller);
-  internal::Flat flat(apart, arguments, caller);
-  internal::LinearMap map(flat.function(), flat.leaves(), apart.aux(), caller);
+auto linearize(const F& f, const Args&... args) {
+  return internal::linearize_at({}, f, args...);
+}
+/// The same for one argument, with the line that asks in messages.
+template <class F, class X>
+auto linearize(const F& f, const X& x, Where where = Where::here()) {
+  return internal::linearize_at(where, f, x);
+}
+
+namespace internal {
+
+template <class F, class... Args>
+auto vjp_at(Where at, const F& f, const Args&... args) {
+  auto arguments = to_arguments(args...);
+  Caller caller = internal::caller("vjp", at, arguments);
+  Apart apart(f, arguments, caller);
+  Flat flat(apart, arguments, caller);
+  LinearMap map(flat.function(), flat.leaves(), apart.aux(), caller);
   auto value = flat.result(map.outputs());
   auto pullback = [map, arguments, value](const std::decay_t<decltype(value)>& cotangent,
                                           Where where = Where::here()) {
-    Arrays leaves =
-        internal::leaves_like("vjp", "the value", value, "the cotangent", cotangent, where);
+    Arrays leaves = leaves_like("vjp", "the value", value, "the cotangent", cotangent, where);
     Arrays back = map.backward(leaves, tree_structure(cotangent).leaf_paths(), where);
-    return internal::unwrapped(internal::with_leaves(arguments, back));
+    return unwrapped(with_leaves(arguments, back));
   };
   return apart.with_aux(std::move(value), std::move(pullback));
+}
+
+}  // namespace internal
+
+/// The pair of f's result and the function that takes a cotangent of it back to the arguments, ct
+/// to ct^T f'(x): to one of the argument's type, or a tuple for several. That throws TreeError or
+/// ShapeError for a cotangent that is not of the result's structure and types; vjp throws
+/// DtypeError as jvp does.
+template <class F, class... Args>
+auto vjp(const F& f, const Args&... args) {
+  return internal::vjp_at({}, f, args...);
+}
+/// The same for one argument, with the line that asks in messages.
+template <class F, class X>
+auto vjp(const F& f, const X& x, Where where = Where::here()) {
+  return internal::vjp_at(where, f, x);
 }
 
 }  // namespace sturnus

@@ -198,7 +198,8 @@ std::vector<Series> push_series(const Arrays& outputs, const Arrays& roots,
 }
 
 Arrays jet(const FlatFunction& f, const Arrays& x, const std::vector<Arrays>& derivatives,
-           std::vector<Arrays>& result_derivatives, const Caller& caller) {
+           std::vector<Arrays>& result_derivatives, Arrays& aux, const Caller& caller) {
+  check_some_differentiable(x, caller);
   std::size_t order = derivatives.size();
   for (std::size_t k = 0; k < order; k++) {
     for (std::size_t i = 0; i < x.size(); i++) {
@@ -223,7 +224,8 @@ Arrays jet(const FlatFunction& f, const Arrays& x, const std::vector<Arrays>& de
       for (std::size_t k = 1; k <= order; k++) {
         factorial *= static_cast<double>(k);
         const Array& derivative = derivatives[k - 1][i];
-        bool zero = derivative.empty() || splat(derivative) == 0.0;
+        bool real = is_floating(x[i].dtype()) || is_complex(x[i].dtype());
+        bool zero = !real || derivative.empty() || splat(derivative) == 0.0;
         c.push_back(zero ? Array() : derivative * (1 / factorial));
       }
       series.push_back(std::move(c));
@@ -237,8 +239,11 @@ Arrays jet(const FlatFunction& f, const Arrays& x, const std::vector<Arrays>& de
         all.push_back(c[k].empty() ? full(0, c[0].type()) : c[k] * factorial);
       }
     }
+    aux = substitute(aux, roots, x);
   }
-  all = settle(std::move(all));
+  std::size_t count = all.size();
+  all = settle(joined(std::move(all), aux));
+  aux = part(all, count, aux.size());
   for (std::size_t k = 1; k <= order; k++) {
     result_derivatives.push_back(part(all, k * results, results));
   }
@@ -248,9 +253,11 @@ Arrays jet(const FlatFunction& f, const Arrays& x, const std::vector<Arrays>& de
 Arrays straight_line(const Array& x, int order, Where where) {
   Blame blame(where);
   if (x.rank() != 0 || !is_floating(x.dtype())) {
+    bool whole = x.rank() == 0 && !is_complex(x.dtype());
     throw ShapeError(message("derivatives",
                              "the argument is " + x.type().str() + ", but must be a real scalar",
-                             "Use jet for curves in other spaces"));
+                             whole ? "Write 3.0 rather than 3, or convert it to f32"
+                                   : "Use jet for curves in other spaces"));
   }
   if (order < 0) {
     throw Error(message("derivatives", "the order is " + std::to_string(order),

@@ -43,6 +43,7 @@ void check_directions(std::string_view name, const std::string& what, const Arra
 
 LinearMap::LinearMap(const FlatFunction& f, const Arrays& x, Arrays& aux, const Caller& caller)
     : name_(caller.name), types_(types_of(x)) {
+  check_some_differentiable(x, caller);
   auto parts = std::make_shared<Parts>();
   parts->real = real_ones(x);
   Closed closed;

@@ -9,9 +9,10 @@
 namespace sturnus::internal {
 
 /// Repeats `body` on the carried values while `condition` holds. Differentiable in forward mode.
-/// The loop itself, but not what its functions do, is charged to the line `where`.
-Arrays while_loop(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
-                  const std::vector<std::string>& paths, Where where);
+/// The loop itself, but not what its functions do, is charged to the line `where`; `name` is the
+/// function that messages speak of.
+Arrays while_loop(std::string_view name, const FlatFunction& condition, const FlatFunction& body,
+                  const Arrays& start, const std::vector<std::string>& paths, Where where);
 
 struct ScanResult {
   Arrays carry;
@@ -26,7 +27,8 @@ ScanResult scan(std::string_view name, const FlatFunction& body, const Arrays& s
 
 /// The same inside a trace, for the rules of other ops.
 Arrays make_while(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
-                  const std::vector<std::string>& paths = {}, Where where = {});
+                  std::string_view name = "while_loop", const std::vector<std::string>& paths = {},
+                  Where where = {});
 ScanResult make_scan(const std::function<Arrays(const Arrays& carry, const Arrays& x)>& f,
                      const Arrays& start, const Arrays& xs, std::int64_t length, bool reverse,
                      std::string_view name = "scan", const std::vector<std::string>& paths = {},

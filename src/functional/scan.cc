@@ -305,7 +305,9 @@ std::int64_t common_length(std::string_view function, const Arrays& xs, Where wh
   }
   if (!length) {
     throw ShapeError(message(function, "xs has no arrays",
-                             "Use fori_loop, or scan with none for xs and a length"));
+                             function == "scan"
+                                 ? "Use fori_loop, or scan with none for xs and a length"
+                                 : "Give a tree with at least one"));
   }
   return *length;
 }

@@ -48,7 +48,8 @@ Array move_axis(const Array& x, std::int64_t from, std::int64_t to) {
 
 Arrays vmap(const FlatFunction& f, const Arrays& x, const std::vector<std::int64_t>& in_axes,
             const std::function<std::vector<std::int64_t>()>& out_axes,
-            const std::string& axis_name, const Caller& caller) {
+            const std::string& axis_name, std::optional<std::int64_t> axis_size,
+            const Caller& caller) {
   std::optional<std::int64_t> n;
   std::size_t first = 0;  // of the mapped leaves
   Arrays results;
@@ -81,9 +82,23 @@ Arrays vmap(const FlatFunction& f, const Arrays& x, const std::vector<std::int64
       roots.push_back(arguments.back());
       values.push_back(move_axis(x[i], axis, 0));
     }
+    if (n && axis_size && *n != *axis_size) {
+      throw ShapeError(message("vmap",
+                               "the mapped axis of " + caller.leaf_name(first) + ", " +
+                                   x[first].type().str() + ", has extent " + std::to_string(*n) +
+                                   ", axis_size is " + std::to_string(*axis_size),
+                               "Leave axis_size out, or map axes of that extent"));
+    }
+    if (!n) n = axis_size;
     if (!n) {
-      throw ShapeError(message("vmap", "no argument is mapped: in_axes is none for all arrays",
-                               "Give at least one of in_axes an axis"));
+      throw ShapeError(
+          x.empty()
+              ? message("vmap", "the arguments have no arrays", "Give one to map, or axis_size")
+              : message("vmap", "no argument is mapped: in_axes is none for all arrays",
+                        "Give at least one of in_axes an axis, or axis_size"));
+    }
+    if (*n < 0) {
+      throw ShapeError(message("vmap", "axis_size is " + std::to_string(*n), "Give 0 or more"));
     }
     blame.reset();  // what f does is charged to its own lines
     Arrays outputs;

@@ -62,7 +62,7 @@ Duals jvp(const FlatFunction& f, const Arrays& x, const Arrays& tangents, Arrays
 /// f along the curve with the derivatives `derivatives`[k - 1] of order k = 1, 2, ... at x: f's
 /// results, and their derivatives along the curve of the same orders.
 Arrays jet(const FlatFunction& f, const Arrays& x, const std::vector<Arrays>& derivatives,
-           std::vector<Arrays>& result_derivatives, const Caller& caller);
+           std::vector<Arrays>& result_derivatives, Arrays& aux, const Caller& caller);
 
 /// Derivatives of order 1 to `order` of t = x: 1, 0, 0, ... Throws ShapeError unless x is a real
 /// scalar, Error when the order is negative.
@@ -109,14 +109,17 @@ std::vector<Arrays> hessian_diagonal(const FlatFunction& f, const Arrays& x, Arr
 Arrays laplacian(const FlatFunction& f, const Arrays& x, Arrays& aux, const Caller& caller);
 /// Throws DtypeError unless all arguments are floating point or complex.
 void check_differentiable(const Arrays& x, const Caller& caller);
+/// Throws DtypeError when an argument has arrays, and none of them is floating point or complex.
+void check_some_differentiable(const Arrays& x, const Caller& caller);
 
 inline constexpr std::int64_t unmapped = INT64_MIN;
 /// f for each index along the axes `in_axes` of x; `unmapped` passes x whole. `out_axes` is asked,
 /// after f was called, where the new axis stands in each of the results. Inside f the axis goes by
-/// `axis_name`, if that is not empty.
+/// `axis_name`, if that is not empty. Where no x is mapped, `axis_size` says how many there are.
 Arrays vmap(const FlatFunction& f, const Arrays& x, const std::vector<std::int64_t>& in_axes,
             const std::function<std::vector<std::int64_t>()>& out_axes,
-            const std::string& axis_name, const Caller& caller);
+            const std::string& axis_name, std::optional<std::int64_t> axis_size,
+            const Caller& caller);
 /// `x` with axis `from` moved to position `to`.
 Array move_axis(const Array& x, std::int64_t from, std::int64_t to);
 

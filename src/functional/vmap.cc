@@ -52,20 +52,19 @@ namespace internal {
 namespace {
 
 // The axes of all leaves of the arguments.
-std::vector<std::int64_t> leaf_axes(const std::vector<MapAxis>& in_axes, const Caller& caller) {
+std::vector<std::int64_t> leaf_axes(const InAxes& in_axes, const Caller& caller) {
   const auto& arguments = caller.arguments;
-  if (!in_axes.empty() && in_axes.size() != arguments.size()) {
+  if (in_axes.size() > 0 && in_axes.size() != arguments.size()) {
     throw ShapeError(message("vmap",
                              "in_axes has " + std::to_string(in_axes.size()) +
                                  " entries, the number of arguments is " +
                                  std::to_string(arguments.size()),
-                             "Give one entry per argument"));
+                             "Give one entry per argument, or one without braces for all"));
   }
   std::vector<std::int64_t> axes;
   for (std::size_t i = 0; i < arguments.size(); i++) {
-    MapAxis axis = in_axes.empty() ? MapAxis(0) : in_axes[i];
     std::string what = "in_axes of argument " + std::to_string(i);
-    std::vector<std::int64_t> own = axis.of_leaves(what, arguments[i].second);
+    std::vector<std::int64_t> own = in_axes[i].of_leaves(what, arguments[i].second);
     axes.insert(axes.end(), own.begin(), own.end());
   }
   return axes;
@@ -81,7 +80,7 @@ Arrays vmap(const FlatFunction& f, const Arrays& x, const VmapOptions& options,
     in_axes = leaf_axes(options.in_axes, caller);
   }
   auto out_axes = [&] { return options.out_axes.of_leaves("out_axes", result()); };
-  return vmap(f, x, in_axes, out_axes, options.axis_name, caller);
+  return vmap(f, x, in_axes, out_axes, options.axis_name, options.axis_size, caller);
 }
 
 }  // namespace internal

@@ -35,11 +35,12 @@ struct While {
   Body condition, body;
   std::int64_t carried;
   std::int64_t in_condition;  // how many values the condition captures
+  std::string function;       // that messages speak of
 
   ArrayTypes infer(const Arrays& x) const { return types_of(carry(x)); }
   Arrays jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const;
   Arrays transpose(const Arrays&, const Arrays&, const Mask&) const {
-    throw Error(message("while_loop", "reverse mode needs to know how many iterations there are",
+    throw Error(message(function, "reverse mode needs to know how many iterations there are",
                         "Use scan, or fori_loop with fixed bounds, or forward mode (jvp)"));
   }
   Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
@@ -62,23 +63,23 @@ struct While {
 }  // namespace
 
 Arrays make_while(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
-                  const std::vector<std::string>& paths, Where where) {
-  Arrays roots = placeholders(types_of(start), "while_loop", where);
+                  std::string_view name, const std::vector<std::string>& paths, Where where) {
+  Arrays roots = placeholders(types_of(start), name, where);
   Arrays go_on = condition(roots);
   Arrays next = body(roots);
   Blame blame(where);
   if (go_on[0].type() != ArrayType{DType::boolean, {}}) {
-    throw ShapeError(message(
-        "while_loop", "the condition gives " + go_on[0].type().str() + ", but must give bool[]",
-        "Compare it, and reduce it with any or all"));
+    throw ShapeError(
+        message(name, "the condition gives " + go_on[0].type().str() + ", but must give bool[]",
+                "Compare it, and reduce it with any or all"));
   }
-  check_carry("while_loop", types_of(start), types_of(next), paths);
+  check_carry(name, types_of(start), types_of(next), paths);
   Closed closed_condition = close(go_on, roots);
   Closed closed_body = close(next, roots);
   Arrays inputs = joined(joined(start, closed_condition.captured), closed_body.captured);
   return make_all(
       While{closed_condition.body, closed_body.body, static_cast<std::int64_t>(start.size()),
-            static_cast<std::int64_t>(closed_condition.captured.size())},
+            static_cast<std::int64_t>(closed_condition.captured.size()), std::string(name)},
       inputs);
 }
 
@@ -109,7 +110,7 @@ Arrays While::jvp(const Arrays& x, const Arrays&, const Arrays& dx) const {
         return joined(duals.values,
                       chosen(or_zeros(duals.tangents, types_of(duals.values)), moving));
       },
-      joined(carry(x), tangents));
+      joined(carry(x), tangents), function);
   return scattered(part(results, count(), tangents.size()), moving);
 }
 
@@ -156,7 +157,7 @@ Arrays While::batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
         }
         return next;
       },
-      start);
+      start, function);
 }
 
 std::vector<Series> While::jet(const std::vector<Series>& x) const {
@@ -181,7 +182,8 @@ std::vector<Series> While::jet(const std::vector<Series>& x) const {
       [&](const Arrays& flat) {
         return condition(joined(part(flat, 0, count()), fixed_in_condition));
       },
-      [&](const Arrays& flat) { return packed(step(flat, moves), moves); }, packed(start, moves));
+      [&](const Arrays& flat) { return packed(step(flat, moves), moves); }, packed(start, moves),
+      function);
   return unpacked(end, moves, order);
 }
 
@@ -206,7 +208,7 @@ Arrays While::run_within(const Arrays& x, const While& other, const Arrays& othe
 void While::replay(const Arrays& x, const RunGraph& run) const {
   Arrays values = carry(x);
   for (std::int64_t i = 0;; i++) {
-    std::string place = "iteration " + std::to_string(i) + " of while_loop";
+    std::string place = "iteration " + std::to_string(i) + " of " + function;
     Arrays go_on =
         run(condition.outputs, condition.leaves(), joined(values, condition_captures(x)), place);
     if (!go_on[0].item<bool>()) return;
@@ -225,12 +227,12 @@ void While::lower(Emitter& emitter, const Node& node) const {
 
 }  // namespace
 
-Arrays while_loop(const FlatFunction& condition, const FlatFunction& body, const Arrays& start,
-                  const std::vector<std::string>& paths, Where where) {
+Arrays while_loop(std::string_view name, const FlatFunction& condition, const FlatFunction& body,
+                  const Arrays& start, const std::vector<std::string>& paths, Where where) {
   Arrays results;
   {
     Trace trace;
-    results = make_while(condition, body, start, paths, where);
+    results = make_while(condition, body, start, name, paths, where);
   }
   return settle(std::move(results));
 }

@@ -17,19 +17,22 @@ namespace internal {
 template <class T>
 inline constexpr std::int64_t element_bytes = static_cast<std::int64_t>(sizeof(T));
 
-/// Throws Error unless `type` has `rank` axes.
-inline void check_rank(const char* function, const ArrayType& type, std::size_t rank) {
+/// Throws Error unless `type` has `rank` axes. `line` is the one that asks, in brackets, if known.
+inline void check_rank(const char* function, const ArrayType& type, std::size_t rank,
+                       const std::string& line = {}) {
   if (type.shape.size() == rank) return;
   throw Error(std::string(function) + ": the array is " + type.str() + ", the Eigen type has " +
-              std::to_string(rank) + " axes");
+              std::to_string(rank) + (rank == 1 ? " axis" : " axes") + line +
+              ". Reshape the array, or ask for another type");
 }
 
 /// Throws Error when `extent` is not what a fixed-size Eigen type has.
 inline void check_extent(const char* function, const ArrayType& type, Eigen::Index fixed,
-                         std::int64_t extent) {
+                         std::int64_t extent, const std::string& line) {
   if (fixed == Eigen::Dynamic || fixed == extent) return;
   throw Error(std::string(function) + ": the array is " + type.str() +
-              ", the Eigen type is fixed to " + std::to_string(fixed));
+              ", the Eigen type is fixed to " + std::to_string(fixed) + line +
+              ". Ask for a type of that size, or for one that is Eigen::Dynamic");
 }
 
 }  // namespace internal
@@ -57,21 +60,23 @@ Buffer to_device(const Device& device, const Eigen::DenseBase<Derived>& matrix) 
 }
 
 /// The contents as `M`, a Matrix or Array type. Throws Error when the element type, the number
-/// of axes or a fixed size differs.
+/// of axes or a fixed size differs; `line` is the one that asks, in brackets, if known.
 template <class M>
-M to_eigen(const Buffer& buffer) {
+M to_eigen(const Buffer& buffer, const std::string& line = {}) {
   using Scalar = typename M::Scalar;
   const ArrayType& type = buffer.type();
+  internal::check_fill("to_eigen", type, dtype_of<Scalar>, static_cast<std::size_t>(type.size()),
+                       line);
   auto values = buffer.to_vector<Scalar>();
   const auto* data = reinterpret_cast<const Scalar*>(values.data());
   if constexpr (M::IsVectorAtCompileTime) {
-    internal::check_rank("to_eigen", type, 1);
-    internal::check_extent("to_eigen", type, M::SizeAtCompileTime, type.shape[0]);
+    internal::check_rank("to_eigen", type, 1, line);
+    internal::check_extent("to_eigen", type, M::SizeAtCompileTime, type.shape[0], line);
     return Eigen::Map<const M>(data, type.shape[0]);
   } else {
-    internal::check_rank("to_eigen", type, 2);
-    internal::check_extent("to_eigen", type, M::RowsAtCompileTime, type.shape[0]);
-    internal::check_extent("to_eigen", type, M::ColsAtCompileTime, type.shape[1]);
+    internal::check_rank("to_eigen", type, 2, line);
+    internal::check_extent("to_eigen", type, M::RowsAtCompileTime, type.shape[0], line);
+    internal::check_extent("to_eigen", type, M::ColsAtCompileTime, type.shape[1], line);
     using RowMajor = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     return M(Eigen::Map<const RowMajor>(data, type.shape[0], type.shape[1]));
   }

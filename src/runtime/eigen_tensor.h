@@ -25,13 +25,15 @@ Buffer to_device(const Device& device, const Eigen::Tensor<Scalar, Rank, Options
 }
 
 /// The contents as `T`, an Eigen::Tensor type. Throws Error when the element type or the number of
-/// axes differs.
+/// axes differs; `line` is the one that asks, in brackets, if known.
 template <class T>
-T to_eigen_tensor(const Buffer& buffer) {
+T to_eigen_tensor(const Buffer& buffer, const std::string& line = {}) {
   using Scalar = typename T::Scalar;
   constexpr int rank = T::NumIndices;
   const ArrayType& type = buffer.type();
-  internal::check_rank("to_eigen_tensor", type, rank);
+  internal::check_fill("to_eigen_tensor", type, dtype_of<Scalar>,
+                       static_cast<std::size_t>(type.size()), line);
+  internal::check_rank("to_eigen_tensor", type, rank, line);
   auto values = buffer.to_vector<Scalar>();
   Eigen::array<Eigen::Index, rank> extents;
   for (int i = 0; i < rank; i++) {

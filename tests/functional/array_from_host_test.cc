@@ -4,9 +4,11 @@
 #include <sturnus/functional/eigen.h>
 #include <sturnus/functional/eigen_tensor.h>
 #include <sturnus/functional/graph.h>
+#include <sturnus/functional/jit.h>
 #include <sturnus/ops/arithmetic.h>
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -143,6 +145,25 @@ TEST(Eigen, ThereAndBack) {
   EXPECT_EQ(from_eigen(v).type(), (ArrayType{DType::f32, {3}}));
   EXPECT_EQ(to_eigen<Eigen::VectorXf>(from_eigen(v)), v);
   EXPECT_THROW(to_eigen<Eigen::VectorXd>(x), Error);
+  auto message = [](const std::function<void()>& f) -> std::string {
+    try {
+      f();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  const std::string line = " (array_from_host_test.cc:" + std::to_string(__LINE__ + 1) + ")";
+  EXPECT_EQ(message([&] { to_eigen<Eigen::VectorXd>(x); }),
+            "to_eigen: the array is " + x.type().str() + ", the Eigen type has 1 axis" + line +
+                ". Reshape the array, or ask for another type");
+  std::string traced = message([&] {
+    jit([](Array y) {
+      to_eigen<Eigen::VectorXd>(y);
+      return y;
+    })(x);
+  });
+  EXPECT_EQ(traced.substr(0, 15), "to_eigen: this ") << traced;
 
   Eigen::Tensor<float, 3> t(2, 3, 4);
   for (int i = 0; i < 24; i++) t.data()[i] = static_cast<float>(i);

@@ -323,5 +323,21 @@ TEST(Loops, SmallOnesAreOneFunctionWhereAskedFor) {
   }
 }
 
+TEST(Scan, NumbersAreStacked) {
+  auto step = [](Array c, Array x) { return std::pair(c + x, 1.5); };
+  auto [total, ys] = scan(step, 0.0, array({1, 2, 3}));
+  EXPECT_EQ(total.item<float>(), 6);
+  EXPECT_EQ(ys.to_vector<float>(), (HostVector<float>{1.5, 1.5, 1.5}));
+}
+
+TEST(Switch, LambdasOfDifferentTypes) {
+  auto choose = [](Array i, Array x) {
+    return switch_(i, std::tuple([](Array y) { return y; }, [](Array y) { return -y; }), x);
+  };
+  EXPECT_EQ(choose(0, 2.0).item<float>(), 2);
+  EXPECT_EQ(jit(choose)(1, 2.0).item<float>(), -2);
+  EXPECT_EQ(grad([&](Array x) { return choose(1, x); })(2.0).item<float>(), -1);
+}
+
 }  // namespace
 }  // namespace sturnus

@@ -122,6 +122,9 @@ TEST(Errors, TreesAndTypesOfTransforms) {
        "derivatives: the argument is f32[3], but must be a real scalar (<here>). Use jet for "
        "curves "
        "in other spaces"},
+      {"derivatives of a whole number", [] { derivatives(same, 3, 2); }, shape_error,
+       "derivatives: the argument is i32[], but must be a real scalar (<here>). Write 3.0 rather "
+       "than 3, or convert it to f32"},
       {"derivatives, order", [] { derivatives(same, 1.0, -1); }, error,
        "derivatives: the order is -1 (<here>). Give the highest order wanted, 0 or more"},
 
@@ -170,6 +173,27 @@ TEST(Errors, TreesAndTypesOfTransforms) {
        no_derivative("hessian_diagonal", "argument 0 is i32[3]")},
       {"laplacian by integers", [] { laplacian(total)(whole3()); }, dtype_error,
        no_derivative("laplacian", "argument 0 is i32[3]")},
+      {"jvp by integers", [] { jvp(same, 3, 1); }, dtype_error,
+       no_derivative("jvp", "argument 0 is i32[]")},
+      {"jvp by integers, one of several",
+       [&] { jvp(axes, std::tuple(x3(), whole3()), std::tuple(x3(), whole3())); }, dtype_error,
+       no_derivative("jvp", "argument 1 is i32[3]")},
+      {"linearize by integers", [] { linearize(same, 3); }, dtype_error,
+       no_derivative("linearize", "argument 0 is i32[]")},
+      {"vjp by integers", [] { vjp(same, x3() > 0.0); }, dtype_error,
+       no_derivative("vjp", "argument 0 is bool[3]")},
+      {"jet by integers", [] { jet(same, whole3(), List{whole3()}); }, dtype_error,
+       no_derivative("jet", "argument 0 is i32[3]")},
+      {"reverse mode through fori_loop with bounds of the program",
+       [] {
+         grad([](Array x) {
+           auto twice = [](Array, Array y) { return 2.0 * y; };
+           return sum(fori_loop(Array(0), Array(3), twice, x));
+         })(ones({3}));
+       },
+       error,
+       "fori_loop: reverse mode needs to know how many iterations there are (<here>). Use scan, or "
+       "fori_loop with fixed bounds, or forward mode (jvp)"},
       {"reverse mode through while_loop",
        [] {
          grad([](Array x) {
@@ -185,13 +209,20 @@ TEST(Errors, TreesAndTypesOfTransforms) {
       // vmap.
       {"vmap, no argument mapped", [] { vmap(same, {.in_axes = {none}})(x3()); }, shape_error,
        "vmap: no argument is mapped: in_axes is none for all arrays (<here>). Give at least one of "
-       "in_axes an axis"},
+       "in_axes an axis, or axis_size"},
       {"vmap, unequal extents", [&] { vmap(axes)(x3(), zeros({4})); }, shape_error,
        "vmap: the mapped axis of argument 1, f32[4], has extent 4, that of argument 0, f32[3], has "
        "extent 3 (<here>). Map axes of one extent, or pass an argument whole with none"},
       {"vmap, entries of in_axes", [&] { vmap(axes, {.in_axes = {0}})(x3(), x3()); }, shape_error,
        "vmap: in_axes has 1 entries, the number of arguments is 2 (<here>). Give one entry per "
-       "argument"},
+       "argument, or one without braces for all"},
+      {"vmap, no arrays", [] { vmap([] { return Array(1.0); })(); }, shape_error,
+       "vmap: the arguments have no arrays (<here>). Give one to map, or axis_size"},
+      {"vmap, axis_size", [] { vmap(same, {.axis_size = 4})(x3()); }, shape_error,
+       "vmap: the mapped axis of argument 0, f32[3], has extent 3, axis_size is 4 (<here>). Leave "
+       "axis_size out, or map axes of that extent"},
+      {"vmap, negative axis_size", [] { vmap(same, {.in_axes = none, .axis_size = -1})(x3()); },
+       shape_error, "vmap: axis_size is -1 (<here>). Give 0 or more"},
       {"vmap, path in in_axes",
        [&] {
          vmap(by_net, {.in_axes = {by_path({{".layer", 0}})}})(net(1));
@@ -408,6 +439,18 @@ TEST(Errors, TreesAndTypesOfTransforms) {
        "associative_scan: combine gives bool[1] of two f32[1] (<here>). Make it keep the type of "
        "each "
        "array"},
+      {"associative_scan, no arrays",
+       [] { associative_scan([](List a, List) { return a; }, List{}); }, shape_error,
+       "associative_scan: xs has no arrays (<here>). Give a tree with at least one"},
+      {"map, no arrays", [] { map([](List a) { return a; }, List{}); }, shape_error,
+       "map: xs has no arrays (<here>). Give a tree with at least one"},
+      {"fori_loop with bounds of the program, types",
+       [] {
+         auto wider = [](Array, Array c) { return convert(c, DType::f64); };
+         fori_loop(Array(0), Array(3), wider, 1.0);
+       },
+       shape_error,
+       "fori_loop: carry out is f64[], carry in is f32[] (<here>). Make both the same type"},
       {"associative_scan, lengths",
        [] {
          associative_scan([](Layer a, Layer) { return a; }, Layer{x3(), zeros({2})});
@@ -455,6 +498,32 @@ TEST(Errors, TreesAndTypesOfTransforms) {
        "jacfwd, "
        "jet) has no meaning for it (<here>). Use reverse mode (grad, vjp, jacrev), or write a "
        "custom_jvp"},
+      {"custom_jvp, another tree",
+       [] { custom_jvp(same, [](Array x, Array dx) { return std::pair(x, List{dx}); })(x3()); },
+       tree_error,
+       "custom_jvp: the tree is a sturnus::Array in the result of the function and a "
+       "std::vector<sturnus::Array> in the rule's derivative (<here>). Give both the same "
+       "structure"},
+      {"custom_vjp, a value with more arrays",
+       [] {
+         auto f = [](Array x) { return List{x}; };
+         auto forward = [](Array x) { return std::pair(List{x, 7.0 * x}, x); };
+         custom_vjp(f, forward, [](Array, List ct) { return ct[0]; })(x3());
+       },
+       tree_error,
+       "custom_vjp: the tree has 1 element in the result of the function and has 2 elements in the "
+       "forward pass's value (<here>). Give both the same structure"},
+      {"custom_vjp, a cotangent of another tree",
+       [] {
+         auto f = [](Layer l) { return l.w; };
+         auto forward = [](Layer l) { return std::pair(l.w, l.b); };
+         auto backward = [](Array b, Array ct) { return std::tuple(ct, b); };
+         custom_vjp(f, forward, backward)(Layer{x3(), x3()});
+       },
+       tree_error,
+       "custom_vjp: the tree is a sturnus::(anonymous namespace)::Layer in the arguments and a "
+       "std::tuple<sturnus::Array, sturnus::Array> in the result of the backward pass (<here>). "
+       "Give both the same structure"},
       {"custom_jvp, a captured value",
        [] {
          grad([](Array a) {
@@ -509,7 +578,17 @@ TEST(Errors, TreesAndTypesOfTransforms) {
          f(Array());
        },
        tree_error, no_value("jit: argument 0", true)},
-      {"vjp, argument", [] { vjp(same, Array()); }, tree_error, no_value("vjp: argument 0", false)},
+      {"vjp, argument", [] { vjp(same, Array()); }, tree_error, no_value("vjp: argument 0", true)},
+      {"vjp, one of several", [] { vjp([](Array x, Array) { return x; }, x3(), Array()); },
+       tree_error, no_value("vjp: argument 1", false)},
+      {"linearize, argument", [] { linearize(same, Array()); }, tree_error,
+       no_value("linearize: argument 0", true)},
+      {"lower, argument", [] { lower(same, Array()); }, tree_error,
+       no_value("lower: argument 0", true)},
+      {"eval_shape, argument", [] { eval_shape(same, Array()); }, tree_error,
+       no_value("eval_shape: argument 0", true)},
+      {"a compiled function, argument", [] { jit(same).compile(x3())(Array()); }, tree_error,
+       no_value("jit: argument 0", true)},
       {"vjp, cotangent", [] { vjp(same, x3()).second(Array()); }, tree_error,
        no_value("vjp: the cotangent", true)},
       {"jvp, tangents", [] { jvp(same, x3(), Array()); }, tree_error,
@@ -603,6 +682,14 @@ TEST(Errors, Traces) {
        "it outside"},
       {"a value of eval_shape", [] { eval_shape(same, x3()).item<float>(); }, trace_error,
        "item: this f32[3]" + outside},
+      {"a value of abstract_array", [] { jit(same)(abstract_array(DType::f32, {2})); }, trace_error,
+       "jit: this f32[2]" + outside},
+      {"a compiled function in a trace",
+       [] {
+         auto compiled = jit(same).compile(x3());
+         vmap([&](Array x) { return compiled(x); })(zeros({2, 3}));
+       },
+       trace_error, "jit: this f32[3]" + inside},
       {"Array() in an operation", [] { Array() + 1.0; }, error,
        "Array: Array() has no type and no value (<here>). Assign it a value first"},
       {"Array() read", [] { Array().item<float>(); }, error,
@@ -635,10 +722,73 @@ TEST(Errors, DonatedArrays) {
       {"read", [&] { x.to_vector<float>(); }, error, "Buffer::to_host: f32[3]" + gone},
       {"printed", [&] { to_string(x); }, error, "Buffer::to_host: f32[3]" + gone},
       {"awaited", [&] { x.await(); }, error, "Buffer::ready_event: f32[3]" + gone},
-      {"used", [&] { x + 1.0; }, error, "main: argument 0 (f32[3])" + gone},
+      {"used", [&] { x + 1.0; }, error, "add: argument 0, f32[3] (<here>)," + gone},
       {"passed again", [&] { step(x); }, error, "jit: argument 0 (f32[3])" + gone},
       {"captured", [&] { jit([&](Array y) { return x + y; })(x3()); }, error,
-       "jit: argument 1 (f32[3])" + gone},
+       "jit: a captured array (f32[3])" + gone},
+      {"donated twice",
+       [] {
+         Array y = x3();
+         jit([](Array a, Array b) { return a + b; }, {.donate = {0}})(y, y);
+       },
+       error,
+       "jit: argument 0 (f32[3]) is donated to jit (<here>), and also another argument. Pass a "
+       "copy"},
+  });
+}
+
+TEST(Errors, CompiledFunctions) {
+  auto by_steps = [](const Counted& c) { return c.x * static_cast<double>(c.steps); };
+  auto compiled = jit(by_steps).compile(Counted{x3(), 2});
+  auto power = [](Array x, int n) { return pow(x, n); };
+  auto squared = jit<1>(power).compile(x3(), 2);
+  Program program = lower(same, x3()).compile();
+  expect_answers({
+      {"a static part",
+       [&] {
+         compiled(Counted{x3(), 5});
+       },
+       tree_error,
+       "jit: .steps is 2 in argument 0 as compiled and is 5 in argument 0 as called (<here>). Give "
+       "both the same structure"},
+      {"a static argument", [&] { squared(x3(), 3); }, tree_error,
+       "jit: the tree is 2 in argument 1 as compiled and is 3 in argument 1 as called (<here>). "
+       "Give both the same structure"},
+      {"a type",
+       [&] {
+         compiled(Counted{zeros({4}), 2});
+       },
+       shape_error,
+       "jit: argument 0 .x is f32[4], the program was compiled for f32[3] (<here>). Give it that "
+       "type, or call what jit gives, which compiles for every type that comes"},
+      {"a program, a type", [&] { program.run({x23()}); }, shape_error,
+       "Program::run: argument 0 is f32[2,3], the program was compiled for f32[3] (<here>). Give "
+       "it "
+       "that type, or compile the function for this one"},
+      {"a program, too many arguments",
+       [&] {
+         program.run({x3(), x3()});
+       },
+       shape_error,
+       "Program::run: the number of arguments is 2, the program was compiled for 1 (<here>). Give "
+       "one array for each of argument_types()"},
+      {"a platform", [] { lower(same, x3()).stablehlo("gpu"); }, error,
+       "Lowered::stablehlo: there is no platform \"gpu\". Name one of cpu, cuda, rocm, tpu"},
+  });
+}
+
+TEST(Errors, MapsOfTrees) {
+  auto first = [](Array a, Array) { return a; };
+  const std::string different = " has 1 element in tree 1 and has 2 elements in tree 2";
+  expect_answers({
+      {"tree_map", [&] { tree_map(first, list(1), list(2)); }, tree_error,
+       "tree_map: the tree" + different + " (<here>). Give both the same structure"},
+      {"tree_where", [] { tree_where(Array(true), net(1), net(2)); }, tree_error,
+       "tree_where: .layers" + different + " (<here>). Give both the same structure"},
+      {"tree_unflatten", [] { tree_unflatten(list(2), std::span<const Array>(list(1))); },
+       tree_error,
+       "tree_unflatten: std::vector<sturnus::Array> has 2 leaves, given: 1; the first without one "
+       "is [1] (<here>). Give as many leaves as tree_leaves of such a tree returns"},
   });
 }
 

@@ -280,5 +280,31 @@ TEST(Ravel, IsAVectorAndBack) {
   EXPECT_EQ(g.shape(), vector.shape());
 }
 
+struct Mixed {
+  Array x, k;
+};
+
+TEST(Derivatives, IntegersBesideRealsAreConstants) {
+  auto f = [](const Mixed& m) { return Mixed{m.x * convert(m.k, DType::f32), m.k * m.k}; };
+  Mixed at{2.0, 3}, along{1.0, 1};
+  Mixed by_jvp = jvp(f, at, along).second;
+  Mixed by_linearize = linearize(f, at).second(along);
+  Mixed by_jet = jet(f, at, std::vector{along}).second[0];
+  for (const Mixed& d : {by_jvp, by_linearize, by_jet}) {
+    EXPECT_EQ(d.x.item<float>(), 3);
+    EXPECT_EQ(d.k.item<int>(), 0);
+  }
+}
+
+TEST(HasAux, OfCompiledFunctions) {
+  auto f = [](Array x) { return std::pair(x * x, 10.0 * x); };
+  for (auto& [value, slope, aux] : {jvp(has_aux(jit(f)), Array(3.0), Array(1.0)),
+                                    jvp(jit(has_aux(f)), Array(3.0), Array(1.0))}) {
+    EXPECT_EQ(value.item<float>(), 9);
+    EXPECT_EQ(slope.item<float>(), 6);
+    EXPECT_EQ(aux.item<float>(), 30);
+  }
+}
+
 }  // namespace
 }  // namespace sturnus

@@ -128,5 +128,13 @@ TEST(Jet, GrowsPolynomially) {
   EXPECT_LT(size(8), 5 * size(4));
 }
 
+TEST(Jet, HasAux) {
+  auto f = [](Array x) { return std::pair(sin(x), 10.0 * x); };
+  auto [value, derivatives, aux] = jet(has_aux(f), Array(0.5), std::vector<Array>{1.0, 0.0});
+  EXPECT_NEAR(value.item<float>(), std::sin(0.5), 1e-6);
+  EXPECT_NEAR(derivatives[1].item<float>(), -std::sin(0.5), 1e-6);
+  EXPECT_EQ(aux.item<float>(), 5);
+}
+
 }  // namespace
 }  // namespace sturnus

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""What cannot be right for any value is refused by the compiler, in a sentence of ours.
+"""What cannot be right for any value is refused by the compiler, in a sentence of ours, and headers
+say what functions throw for the rest.
 
     sentences_test.py BUILD_FOLDER
 """
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -63,6 +65,23 @@ class SentencesTest(unittest.TestCase):
             with self.subTest(name):
                 for expected in (f"{name}:1", sentence):
                     self.assertTrue(expected in result.stderr, f"{expected!r} for {code}")
+
+    def test_headers_say_what_functions_throw(self):
+        """Where a source has a message in the name of a function, its comment speaks of it."""
+        headers = [h for folder in ("ops", "functional") for h in (ROOT / "src" / folder).glob("*.h")]
+        said = {}
+        for header in headers:
+            text = header.read_text()
+            start = text[:text.index("#pragma once")]
+            for comment, code in re.findall(r"((?:^ *///.*\n)+)((?:^(?! *///)(?!\n).*\n)+)", text, re.M):
+                for name in re.findall(r"(\w+)\(", code):
+                    said.setdefault(name, []).append((header, "hrow" in start + comment))
+        for source in [s for folder in ("ops", "functional")
+                       for s in (ROOT / "src" / folder).glob("*.cc")]:
+            for name in set(re.findall(r'\bmessage\(\s*"(\w+)"', source.read_text())):
+                own = [throws for header, throws in said.get(name, [])]
+                with self.subTest(name, source=source.name):
+                    self.assertTrue(not own or any(own), "its header does not say what it throws")
 
 
 if __name__ == "__main__":

@@ -143,5 +143,16 @@ TEST(Collectives, GradientsInsideAreOfAllCallsByOneArgument) {
   EXPECT_EQ(looped, values(of_all(numbers)));
 }
 
+TEST(Vmap, OneAxisForAllAndASizeWithoutArguments) {
+  Array x = reshape(convert(arange(6), DType::f32), {2, 3});
+  auto dotted = [](Array a, Array b) { return sum(a * b); };
+  EXPECT_EQ(values(vmap(dotted, {.in_axes = 1})(x, x)), (Floats{9, 17, 29}));
+  auto twice = [](Array v) { return 2.0 * v; };
+  EXPECT_EQ(values(vmap(twice, {.in_axes = none, .axis_size = 3})(1.0)), (Floats{2, 2, 2}));
+  auto place = [] { return axis_index("m"); };
+  EXPECT_EQ(vmap(place, {.axis_name = "m", .axis_size = 3})().to_vector<int>(),
+            (HostVector<int>{0, 1, 2}));
+}
+
 }  // namespace
 }  // namespace sturnus

@@ -108,15 +108,18 @@ TEST(Eigen, ErrorsNameBothTypes) {
     return "no error";
   };
   EXPECT_EQ(message([&] { to_eigen<Eigen::VectorXd>(buffer); }),
-            "to_eigen: the array is f64[3,2], the Eigen type has 1 axes");
+            "to_eigen: the array is f64[3,2], the Eigen type has 1 axis. Reshape the array, or "
+            "ask for another type");
   EXPECT_EQ(message([&] { to_eigen<Eigen::Matrix2d>(buffer); }),
-            "to_eigen: the array is f64[3,2], the Eigen type is fixed to 2");
+            "to_eigen: the array is f64[3,2], the Eigen type is fixed to 2. Ask for a type of that "
+            "size, or for one that is Eigen::Dynamic");
   EXPECT_EQ(message([&] { to_eigen<Eigen::MatrixXf>(buffer); }),
-            "Buffer::to_vector: the array is f64[3,2], asked for elements of f32. Ask for f64, or "
+            "to_eigen: the array is f64[3,2], asked for elements of f32. Ask for f64, or "
             "convert on the device");
   Buffer cube = Buffer::from_host(cpu().device(), {DType::f64, {0, 2, 2}}, nullptr);
   EXPECT_EQ(message([&] { as_eigen<double>(cube.host_view()); }),
-            "as_eigen: the array is f64[0,2,2], the Eigen type has 2 axes");
+            "as_eigen: the array is f64[0,2,2], the Eigen type has 2 axes. Reshape the array, or "
+            "ask for another type");
 }
 
 }  // namespace
