@@ -186,7 +186,8 @@ auto grad_as(const char* name, F f, Where where) {
 
 }  // namespace internal
 
-/// The gradient of f alone, or with what f returned beside its value as a pair.
+/// The gradient of f alone, or with what f returned beside its value as a pair. Throws as
+/// value_and_grad does.
 template <std::size_t... Wrt, class F>
 auto grad(F f, Where where = Where::here()) {
   return internal::grad_as<Wrt...>("grad", std::move(f), where);

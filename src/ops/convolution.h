@@ -32,7 +32,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> same_padding(
 /// Everything where the two overlap; as much as the longer has, around the middle; only where they
 /// overlap completely.
 enum class ConvolveMode { full, same, valid };
-/// NumPy's convolve: y[k] = sum over j of a[j] v[k - j] for vectors.
+/// NumPy's convolve: y[k] = sum over j of a[j] v[k - j] for vectors. Throws ShapeError when one is
+/// no vector, or empty.
 Array convolve(Operand a, Operand v, ConvolveMode mode = ConvolveMode::full);
 
 }  // namespace sturnus

@@ -13,7 +13,7 @@ Array ones(const Shape& shape, DType dtype = DType::f32, Where where = Where::he
 Array full_like(Operand x, double value);
 Array zeros_like(Operand x);
 Array ones_like(Operand x);
-/// r[..., i, ...] = i along `axis`. StableHLO: iota.
+/// r[..., i, ...] = i along `axis`. StableHLO: iota. Throws ShapeError when there is no such axis.
 Array iota(const Shape& shape, int axis, DType dtype = DType::i32, Where where = Where::here());
 /// 0, 1, ..., count - 1.
 Array arange(std::int64_t count, DType dtype = DType::i32, Where where = Where::here());
@@ -24,7 +24,7 @@ Array arange(double start, double stop, double step = 1, DType dtype = DType::f3
 Array linspace(Operand first, Operand last, std::int64_t count);
 /// `count` numbers from base^first to base^last, their logarithms evenly spaced.
 Array logspace(Operand first, Operand last, std::int64_t count, double base = 10);
-/// Ones where column = row + offset, zeros elsewhere.
+/// Ones where column = row + offset, zeros elsewhere. Throws ShapeError for a negative extent.
 Array eye(std::int64_t rows, DType dtype = DType::f32, Where where = Where::here());
 Array eye(std::int64_t rows, std::int64_t columns, int offset = 0, DType dtype = DType::f32,
           Where where = Where::here());

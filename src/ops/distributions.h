@@ -4,6 +4,10 @@
 //
 // Without a shape there is one number for each element of the parameters; with one, the parameters
 // are repeated to it. Numbers are f32 where the parameters have no floating-point type.
+//
+// All functions throw ShapeError when the key is a stack of keys, when the shape has a negative
+// extent, and when parameters do not fit it, DtypeError when the type of the numbers is not
+// floating point.
 #pragma once
 
 #include <sturnus/ops/random.h>
@@ -27,8 +31,8 @@ Array gumbel(const Key& key, const Shape& shape = {}, DType dtype = DType::f32,
 /// Density 1 / (pi (1 + x^2)): tan(pi (u - 1/2)).
 Array cauchy(const Key& key, const Shape& shape = {}, DType dtype = DType::f32,
              Where where = Where::here());
-/// Normal with mean 0 and variance 1, conditional on low < x < high. Throws Error unless low <
-/// high.
+/// Normal with mean 0 and variance 1, conditional on low < x < high: density proportional to
+/// exp(-x^2 / 2) there. Throws Error unless low < high.
 Array truncated_normal(const Key& key, double low, double high, const Shape& shape = {},
                        DType dtype = DType::f32, Where where = Where::here());
 /// -1 or 1.
@@ -45,7 +49,8 @@ Array multivariate_normal(const Key& key, Operand mean, Operand covariance,
 /// true with a probability. Throws Error for a number that is not from 0 to 1.
 Array bernoulli(const Key& key, Operand probability = 0.5, std::optional<Shape> shape = {});
 /// Index i with a probability proportional to exp(logits[..., i]), as i32: the largest of logits
-/// plus Gumbel numbers. The shape is that without the last axis.
+/// plus Gumbel numbers. The shape is that without the last axis. Throws ShapeError when there is no
+/// logit.
 Array categorical(const Key& key, Operand logits, std::optional<Shape> shape = {});
 
 /// 0, ..., count - 1 in random order, as i32.

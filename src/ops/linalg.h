@@ -2,7 +2,8 @@
 // before are the stack. Element types are f32 and f64. All functions have derivatives of all
 // orders, by rules on matrices rather than through their loops; where a rule divides by a
 // difference (of eigenvalues, of singular values) or by the matrix, it gives infinity or NaN when
-// that is singular. All throw ShapeError when a shape does not fit.
+// that is singular. All throw ShapeError when a shape does not fit, DtypeError for f16, bf16 and
+// complex numbers.
 #pragma once
 
 #include <sturnus/functional/array.h>

@@ -19,7 +19,7 @@ struct PoolOptions {
 /// The largest element in each window, for x[batch, features, space...]. Meant for small windows:
 /// the program grows with their size. Throws ShapeError when shapes and options do not fit.
 Array max_pool(Operand x, const std::vector<std::int64_t>& window, const PoolOptions& options = {});
-/// The mean of the elements in each window.
+/// The mean of the elements in each window. Throws as max_pool does.
 Array avg_pool(Operand x, const std::vector<std::int64_t>& window, const PoolOptions& options = {});
 
 }  // namespace sturnus

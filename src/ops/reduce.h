@@ -1,4 +1,5 @@
 // Reductions. `axes` are counted from 0, from the end when negative; without axes all are reduced.
+// All functions throw ShapeError for an axis that x does not have, or that is named twice.
 #pragma once
 
 #include <sturnus/functional/array.h>
@@ -37,13 +38,14 @@ Array any(Operand x, Over over = {});
 Array all(Operand x, Over over = {});
 /// The position of the first largest or smallest element, i32; of the first NaN if there is one.
 /// Without an axis the elements are counted in row-major order. Throws ShapeError when there are no
-/// elements to choose from.
+/// elements to choose from, DtypeError for complex numbers.
 Array argmax(Operand x);
 Array argmax(Operand x, int axis, bool keep = false);
 Array argmin(Operand x);
 Array argmin(Operand x, int axis, bool keep = false);
 /// The norm of the elements as one vector: order 2 is sqrt(sum(x^2)), 1 is sum(|x|), infinity is
-/// max(|x|). Where the norm is 0, so is the derivative. Throws Error for another order.
+/// max(|x|). Where the norm is 0, so is the derivative. Throws Error for another order, ShapeError
+/// when there is no element for order infinity.
 Array norm(Operand x, Over over = {}, double order = 2);
 
 }  // namespace sturnus

@@ -28,11 +28,14 @@ Array beta(const Key& key, Operand a, Operand b, std::optional<Shape> shape = {}
 /// Points on the simplex with density proportional to the product of x[i]^(a[i]-1), along the last
 /// axis; the shape is that without it. Throws ShapeError also when a is a scalar.
 Array dirichlet(const Key& key, Operand a, std::optional<Shape> shape = {});
-/// Student's t with `degrees` of freedom.
+/// Student's t with n = `degrees` of freedom: density proportional to
+/// (1 + x^2 / n)^(-(n + 1) / 2).
 Array student_t(const Key& key, Operand degrees, std::optional<Shape> shape = {});
-/// The sum of `degrees` squares of normal numbers.
+/// The sum of n = `degrees` squares of normal numbers: density proportional to
+/// x^(n / 2 - 1) exp(-x / 2).
 Array chi_square(const Key& key, Operand degrees, std::optional<Shape> shape = {});
-/// Counts with mean `rate`, as i32; not differentiable in the rate.
+/// Counts k with mean r = `rate`, as i32: probability r^k exp(-r) / k!. Counts beyond 2^31 - 1 are
+/// that number. Not differentiable in the rate.
 Array poisson(const Key& key, Operand rate, std::optional<Shape> shape = {});
 
 }  // namespace sturnus

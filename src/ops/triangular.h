@@ -1,5 +1,7 @@
 // Triangular matrices, and positive definite ones, which are products of two. The last two axes are
 // rows and columns, those before are a stack of matrices; element types are f32 and f64.
+// All functions throw ShapeError when a shape does not fit, DtypeError for f16, bf16 and complex
+// numbers.
 #pragma once
 
 #include <sturnus/functional/array.h>
@@ -20,7 +22,7 @@ struct TriangularOptions {
 /// axis less than a. StableHLO: triangular_solve. Throws ShapeError when the shapes do not fit.
 Array triangular_solve(Operand a, Operand b, const TriangularOptions& options = {});
 
-/// x with a x = b for symmetric positive definite a.
+/// x with a x = b for symmetric positive definite a, by cholesky.
 Array solve_positive(Operand a, Operand b);
 /// log det a for symmetric positive definite a.
 Array logdet(Operand a);
