@@ -47,6 +47,7 @@ class InAxes {
   /// How many entries there are, unless one is for all.
   std::size_t size() const { return each_.size(); }
   const MapAxis& operator[](std::size_t i) const { return each_.empty() ? all_ : each_[i]; }
+  MapAxis& operator[](std::size_t i) { return each_.empty() ? all_ : each_[i]; }
 
  private:
   MapAxis all_ = 0;

@@ -515,13 +515,13 @@ TEST(Errors, TreesAndTypesOfTransforms) {
        "forward pass's value (<here>). Give both the same structure"},
       {"custom_vjp, a cotangent of another tree",
        [] {
-         auto f = [](Layer l) { return l.w; };
-         auto forward = [](Layer l) { return std::pair(l.w, l.b); };
+         auto f = [](List l) { return l[0]; };
+         auto forward = [](List l) { return std::pair(l[0], l[1]); };
          auto backward = [](Array b, Array ct) { return std::tuple(ct, b); };
-         custom_vjp(f, forward, backward)(Layer{x3(), x3()});
+         custom_vjp(f, forward, backward)(list(2));
        },
        tree_error,
-       "custom_vjp: the tree is a sturnus::(anonymous namespace)::Layer in the arguments and a "
+       "custom_vjp: the tree is a std::vector<sturnus::Array> in the arguments and a "
        "std::tuple<sturnus::Array, sturnus::Array> in the result of the backward pass (<here>). "
        "Give both the same structure"},
       {"custom_jvp, a captured value",
@@ -689,7 +689,7 @@ TEST(Errors, Traces) {
          auto compiled = jit(same).compile(x3());
          vmap([&](Array x) { return compiled(x); })(zeros({2, 3}));
        },
-       trace_error, "jit: this f32[3]" + inside},
+       trace_error, "jit: this f32[3], made at <here>," + inside},
       {"Array() in an operation", [] { Array() + 1.0; }, error,
        "Array: Array() has no type and no value (<here>). Assign it a value first"},
       {"Array() read", [] { Array().item<float>(); }, error,

@@ -3,6 +3,7 @@
 #include <sturnus/functional/control_flow.h>
 #include <sturnus/functional/custom.h>
 #include <sturnus/functional/grad.h>
+#include <sturnus/functional/jet.h>
 #include <sturnus/functional/jit.h>
 #include <sturnus/functional/ravel.h>
 #include <sturnus/functional/vmap.h>

@@ -270,6 +270,15 @@ TEST(SpecialTypes, SixteenBitsAreComputedWithThirtyTwo) {
   EXPECT_NEAR(convert(digamma(x), DType::f32).item<float>(), boost::math::digamma(1.5), 4e-3);
 }
 
+TEST(NanTo, ReplacesNothingElse) {
+  double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
+  Array x = array({nan, 1, infinity});
+  EXPECT_EQ(nan_to(x, 5.0).to_vector<float>(),
+            (HostVector<float>{5, 1, static_cast<float>(infinity)}));
+  EXPECT_EQ(nan_to_num(x).to_vector<float>(),
+            (HostVector<float>{0, 1, std::numeric_limits<float>::max()}));
+}
+
 TEST(Polygamma, RefusesNegativeOrders) { EXPECT_THROW(polygamma(-1, 1.0), Error); }
 
 }  // namespace
