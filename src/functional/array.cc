@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <ostream>
@@ -18,46 +19,72 @@ namespace sturnus {
 
 namespace {
 
-// The number as an element of type T.
+// The number as an element of type T, which it fits.
 template <class T>
-T as_element(double value) {
+T as_element(const Number& number) {
   if constexpr (std::is_same_v<T, bool>) {
-    return value != 0;
-  } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::complex<double>>) {
-    return static_cast<T>(value);
+    return number.real != 0 || number.imaginary != 0;
+  } else if constexpr (std::is_integral_v<T>) {
+    return number.kind == Number::Kind::real ? static_cast<T>(number.real)
+                                             : static_cast<T>(number.integer);
+  } else if constexpr (requires(T value) { value.imag(); }) {
+    using Part = typename T::value_type;
+    return {static_cast<Part>(number.real), static_cast<Part>(number.imaginary)};
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<T>(number.real);
   } else {
-    return T(static_cast<float>(value));
+    return T(static_cast<float>(number.real));
   }
 }
 
-Array number(double value, DType dtype) {
-  if (internal::Trace::open()) return internal::full(value, {dtype, {}});
-  return visit_dtype(dtype, [value](auto zero) {
-    return from_buffer(Buffer::scalar(default_device(), as_element<decltype(zero)>(value)));
+// Numbers as elements; throws DtypeError when the type cannot hold one.
+template <class Numbers>
+Array array_of(const Numbers& numbers, Shape shape, DType dtype, Where where) {
+  internal::Blame blame(where);
+  return visit_dtype(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    auto elements = std::make_unique<T[]>(numbers.size());
+    std::transform(numbers.begin(), numbers.end(), elements.get(), [&](const Number& number) {
+      internal::check_number("array", number, dtype);
+      return as_element<T>(number);
+    });
+    return array(std::span<const T>(elements.get(), numbers.size()), std::move(shape), where);
   });
 }
 
 }  // namespace
 
-Array::Array(double value, DType dtype) : Array(number(value, dtype)) {}
-Array::Array(bool value) : Array(value ? 1.0 : 0.0, DType::boolean) {}
-Array::Array(int value) : Array(static_cast<double>(value), DType::i32) {}
-Array::Array(std::int64_t value) : Array(static_cast<double>(value), DType::i32) {
-  if (value != static_cast<std::int32_t>(value)) {
-    throw DtypeError("Array: the integer " + std::to_string(value) +
-                     " does not fit into i32, the default. Write Array(value, DType::i64)");
+Array::Array(bool value) : Array(value, DType::boolean) {}
+Array::Array(Number value, DType dtype) {
+  internal::check_number("Array", value, dtype);
+  if (internal::Trace::open()) {
+    *this = internal::full(value, {dtype, {}});
+    return;
   }
+  *this = visit_dtype(dtype, [&](auto zero) {
+    return from_buffer(Buffer::scalar(default_device(), as_element<decltype(zero)>(value)));
+  });
 }
-Array::Array(float value) : Array(static_cast<double>(value), DType::f32) {}
-Array::Array(double value) : Array(value, DType::f32) {}
 
-Operand::Operand(bool value, Where where) : number(value), kind(Kind::boolean), where(where) {}
-Operand::Operand(int value, Where where) : number(value), kind(Kind::integer), where(where) {}
-Operand::Operand(std::int64_t value, Where where)
-    : number(static_cast<double>(value)), kind(Kind::integer), where(where) {}
-Operand::Operand(float value, Where where)
-    : number(static_cast<double>(value)), kind(Kind::real), where(where) {}
-Operand::Operand(double value, Where where) : number(value), kind(Kind::real), where(where) {}
+Array Array::scalar(const Number& number) {
+  switch (number.kind) {
+    case Number::Kind::boolean:
+      return {number, DType::boolean};
+    case Number::Kind::integer:
+      break;
+    case Number::Kind::real:
+      return {number, DType::f32};
+    case Number::Kind::complex:
+      return {number, DType::c64};
+  }
+  if (!number.fits(DType::i32)) {
+    std::string wide(name_of(number.fits(DType::i64) ? DType::i64 : DType::u64));
+    throw DtypeError(internal::message(
+        "Array", "the integer " + number.str() + " does not fit into i32, the default",
+        "Write Array(value, DType::" + wide + ")"));
+  }
+  return {number, DType::i32};
+}
 
 // -------------------------------------------------------------------------------------- arrays
 
@@ -124,7 +151,7 @@ namespace {
 
 // Appends the numbers below `list`, and checks that they fill `shape` from `axis` on; a shape that
 // is not known yet is taken from the first list of its depth.
-void collect(const NestedNumbers& list, std::size_t axis, Shape& shape, std::vector<double>& values,
+void collect(const NestedNumbers& list, std::size_t axis, Shape& shape, std::vector<Number>& values,
              Where where) {
   auto extent = static_cast<std::int64_t>(list.parts.size());
   if (list.is_list && axis == shape.size() && values.empty()) shape.push_back(extent);
@@ -138,18 +165,13 @@ void collect(const NestedNumbers& list, std::size_t axis, Shape& shape, std::vec
 
 Array array(std::initializer_list<NestedNumbers> numbers, DType dtype, Where where) {
   Shape shape;
-  std::vector<double> values;
+  std::vector<Number> values;
   collect(NestedNumbers(numbers), 0, shape, values, where);
-  return array(values, shape, dtype, where);
+  return array_of(values, shape, dtype, where);
 }
 
 Array array(const std::vector<double>& values, Shape shape, DType dtype, Where where) {
-  return visit_dtype(dtype, [&](auto zero) {
-    using T = decltype(zero);
-    auto elements = std::make_unique<T[]>(values.size());
-    std::transform(values.begin(), values.end(), elements.get(), as_element<T>);
-    return array(std::span<const T>(elements.get(), values.size()), std::move(shape), where);
-  });
+  return array_of(values, std::move(shape), dtype, where);
 }
 
 std::vector<double> to_doubles(const Array& x, Where where) {
@@ -220,32 +242,6 @@ std::string element_text(T value) {
   }
 }
 
-// Rows of numbers in brackets, the long middle of an axis left out as NumPy does.
-void print_axis(std::ostream& out, const std::vector<std::string>& elements, const Shape& shape,
-                std::size_t axis, std::size_t begin, std::size_t indent) {
-  if (axis == shape.size()) {
-    out << elements[begin];
-    return;
-  }
-  auto extent = static_cast<std::size_t>(shape[axis]);
-  std::size_t stride = 1;
-  for (std::size_t i = axis + 1; i < shape.size(); i++)
-    stride *= static_cast<std::size_t>(shape[i]);
-  bool last = axis + 1 == shape.size();
-  bool shorten = elements.size() > 1000 && extent > 6;
-  out << '[';
-  for (std::size_t i = 0; i < extent; i++) {
-    if (i > 0) out << (last ? " " : "\n" + std::string(indent + 1, ' '));
-    if (shorten && i == 3) {
-      out << "...";
-      i = extent - 4;
-      continue;
-    }
-    print_axis(out, elements, shape, axis + 1, begin + i * stride, indent + 1);
-  }
-  out << ']';
-}
-
 template <class T>
 std::string value_text(const T& value) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -268,18 +264,53 @@ std::string internal::print_element(DType dtype, const void* element) {
   });
 }
 
-std::string internal::print_elements(const ArrayType& type, const void* elements) {
-  std::vector<std::string> texts;
-  std::size_t width = 0;
-  for (std::int64_t i = 0; i < type.size(); i++) {
-    auto* bytes = static_cast<const char*>(elements);
-    texts.push_back(
-        print_element(type.dtype, bytes + static_cast<std::size_t>(i) * size_of(type.dtype)));
-    width = std::max(width, texts.back().size());
+namespace {
+
+// Rows of elements in brackets, the long middle of an axis left out as NumPy does.
+void print_axis(std::ostream& out, const std::function<std::string(std::size_t)>& element,
+                const ArrayType& type, std::size_t axis, std::size_t begin, std::size_t indent) {
+  const Shape& shape = type.shape;
+  if (axis == shape.size()) {
+    out << element(begin);
+    return;
   }
-  for (std::string& text : texts) text.insert(0, width - text.size(), ' ');
-  std::ostringstream out;
-  print_axis(out, texts, type.shape, 0, 0, 0);
+  auto extent = static_cast<std::size_t>(shape[axis]);
+  std::size_t stride = 1;
+  for (std::size_t i = axis + 1; i < shape.size(); i++)
+    stride *= static_cast<std::size_t>(shape[i]);
+  bool last = axis + 1 == shape.size();
+  bool shorten = type.size() > 1000 && extent > 6;
+  out << '[';
+  for (std::size_t i = 0; i < extent; i++) {
+    if (i > 0) out << (last ? " " : "\n" + std::string(indent + 1, ' '));
+    if (shorten && i == 3) {
+      out << "...";
+      i = extent - 4;
+      continue;
+    }
+    print_axis(out, element, type, axis + 1, begin + i * stride, indent + 1);
+  }
+  out << ']';
+}
+
+}  // namespace
+
+std::string internal::print_elements(const ArrayType& type, const void* elements) {
+  std::size_t width = 0;
+  auto text = [&](std::size_t i) {
+    return print_element(type.dtype, static_cast<const char*>(elements) + i * size_of(type.dtype));
+  };
+  auto measure = [&](std::size_t i) {
+    width = std::max(width, text(i).size());
+    return std::string();
+  };
+  auto aligned = [&](std::size_t i) {
+    std::string element = text(i);
+    return element.insert(0, width - element.size(), ' ');
+  };
+  std::ostringstream out, measured;
+  print_axis(measured, measure, type, 0, 0, 0);
+  print_axis(out, aligned, type, 0, 0, 0);
   return out.str();
 }
 

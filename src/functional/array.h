@@ -1,16 +1,19 @@
 // Arrays: values on a device, or values of a program that is being traced.
 #pragma once
 
+#include <sturnus/functional/number.h>
 #include <sturnus/functional/where.h>
 #include <sturnus/runtime/buffer.h>
 #include <sturnus/runtime/dtype.h>
 
 #include <algorithm>
+#include <array>
+#include <complex>
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -21,26 +24,6 @@ namespace sturnus {
 namespace internal {
 
 struct Node;
-
-/// The arithmetic types that are not told apart: short, unsigned, long double, ...
-template <class T>
-concept OtherNumber =
-    std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, int> &&
-    !std::is_same_v<T, std::int64_t> && !std::is_same_v<T, float> && !std::is_same_v<T, double>;
-
-/// The number as the widest of its kind; integers beyond i64 as the largest, which is too large
-/// for an array too.
-template <class T>
-auto widened(T value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<double>(value);
-  } else if constexpr (std::is_signed_v<T>) {
-    return static_cast<std::int64_t>(value);
-  } else {
-    constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    return static_cast<std::int64_t>(std::min<std::uint64_t>(value, largest));
-  }
-}
 
 template <class T>
 struct ElementOf {
@@ -82,16 +65,15 @@ class Array {
  public:
   /// An array of nothing: has no type, and is only good for assigning to.
   Array() = default;
-  /// Scalars: bool is bool, integers are i32, floating-point numbers are f32. For another type ask
-  /// for it: Array(2.0, DType::f64).
+  /// Scalars: bool is bool, integers are i32, floating-point numbers are f32, complex ones c64. For
+  /// another type ask for it: Array(2.0, DType::f64). Throw DtypeError when the type cannot hold
+  /// the number.
   Array(bool value);
-  Array(int value);
-  Array(std::int64_t value);
-  Array(float value);
-  Array(double value);
-  Array(double value, DType dtype);
-  template <internal::OtherNumber T>
-  Array(T value) : Array(internal::widened(value)) {}
+  template <internal::RealNumber T>
+  Array(T value) : Array(scalar(value)) {}
+  template <class T>
+  Array(std::complex<T> value) : Array(scalar(value)) {}
+  Array(Number value, DType dtype);
   Array(const void*) = delete;
 
   const ArrayType& type() const;
@@ -151,6 +133,8 @@ class Array {
   /// The same to be read as `count` elements of a type.
   const Buffer& value_for(std::string_view function, Where where, DType dtype,
                           std::int64_t count) const;
+  /// The number in the type that it has by default.
+  static Array scalar(const Number& number);
 
   std::shared_ptr<const internal::Node> node_;
   int output_ = 0;
@@ -162,20 +146,14 @@ using Arrays = std::vector<Array>;
 /// the element type of the array beside it: 2.0 * x has the type of x.
 struct Operand {
   Operand(const Array& array, Where where = Where::here()) : array(array), where(where) {}
-  Operand(bool value, Where where = Where::here());
-  Operand(int value, Where where = Where::here());
-  Operand(std::int64_t value, Where where = Where::here());
-  Operand(float value, Where where = Where::here());
-  Operand(double value, Where where = Where::here());
-  template <internal::OtherNumber T>
-  Operand(T value, Where where = Where::here()) : Operand(internal::widened(value), where) {}
+  template <internal::RealNumber T>
+  Operand(T value, Where where = Where::here()) : number(value), where(where) {}
+  template <class T>
+  Operand(std::complex<T> value, Where where = Where::here()) : number(value), where(where) {}
   Operand(const void*) = delete;
 
-  enum class Kind { array, boolean, integer, real };
-
-  Array array;  // empty for a number
-  double number = 0;
-  Kind kind = Kind::array;
+  Array array;                   // empty for a number
+  std::optional<Number> number;  // none for an array
   Where where;
 };
 
@@ -186,11 +164,19 @@ std::string in_parentheses(Where where);
 
 /// Puts a value of the host on the default device. The elements fill `shape` in row-major order;
 /// without a shape the array has one axis. Throws Error when they do not fill it.
-template <class T>
-Array array(std::span<T> values, Shape shape, Where where = Where::here());
-template <class T>
-Array array(std::span<T> values, Where where = Where::here()) {
+template <class T, std::size_t extent>
+Array array(std::span<T, extent> values, Shape shape, Where where = Where::here());
+template <class T, std::size_t extent>
+Array array(std::span<T, extent> values, Where where = Where::here()) {
   return array(values, {static_cast<std::int64_t>(values.size())}, where);
+}
+template <class T, std::size_t extent>
+Array array(const std::array<T, extent>& values, Shape shape, Where where = Where::here()) {
+  return array(std::span<const T>(values), std::move(shape), where);
+}
+template <class T, std::size_t extent>
+Array array(const std::array<T, extent>& values, Where where = Where::here()) {
+  return array(std::span<const T>(values), where);
 }
 template <class T>
 Array array(const std::vector<T>& values, Shape shape, Where where = Where::here()) {
@@ -219,14 +205,18 @@ Array array(const std::vector<std::vector<T>>& rows, Where where = Where::here()
 }
 /// Numbers in nested braces: 3, {1, 2}, {{1, 2}, {3, 4}}, ...
 struct NestedNumbers {
-  NestedNumbers(double value) : value(value) {}
+  template <internal::RealNumber T>
+  NestedNumbers(T value) : value(value) {}
+  template <class T>
+  NestedNumbers(std::complex<T> value) : value(value) {}
   NestedNumbers(std::initializer_list<NestedNumbers> parts) : parts(parts), is_list(true) {}
-  double value = 0;
+  Number value = 0;
   std::vector<NestedNumbers> parts;
   bool is_list = false;
 };
 /// Numbers in braces are f32, unless another type is asked for: array({{1, 2}, {3, 4}}).
-/// Throws ShapeError when lists beside each other differ in length.
+/// Throws ShapeError when lists beside each other differ in length, DtypeError when the type cannot
+/// hold a number.
 Array array(std::initializer_list<NestedNumbers> numbers, DType dtype = DType::f32,
             Where where = Where::here());
 
@@ -242,8 +232,8 @@ std::string to_string(const Array& array);
 Device default_device();
 void set_default_device(const Device& device);
 
-template <class T>
-Array array(std::span<T> values, Shape shape, Where where) {
+template <class T, std::size_t extent>
+Array array(std::span<T, extent> values, Shape shape, Where where) {
   using Element = std::remove_const_t<T>;
   internal::check_fill("array", {dtype_of<Element>, shape}, dtype_of<Element>, values.size(),
                        internal::in_parentheses(where));

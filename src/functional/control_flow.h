@@ -105,9 +105,9 @@ auto scan(const F& f, const Carry& start, std::nullopt_t, ScanLength steps,
   return internal::scan_as("scan", step, start, std::tuple<>(), steps.length, false, where);
 }
 
-/// carry = body(i, carry) for i = lower, ..., upper - 1, which is i32, or i64 where the bounds are
-/// larger. All derivatives, since the bounds are fixed. Throws TreeError or ShapeError when the
-/// structure or the types of the carry change.
+/// carry = body(i, carry) for i = lower, ..., upper - 1, which is i32, or i64 where it must be. All
+/// derivatives, since the bounds are fixed. Throws Error for 2^31 steps or more, TreeError or
+/// ShapeError when the structure or the types of the carry change.
 template <class Body, class Carry>
 internal::Argument<Carry> fori_loop(std::int64_t lower, std::int64_t upper, const Body& body,
                                     const Carry& start, Where where = Where::here()) {
@@ -126,13 +126,15 @@ internal::Argument<Carry> fori_loop(std::int64_t lower, std::int64_t upper, cons
   return internal::with_leaves(like, result.carry);
 }
 
-/// The same with bounds that the program computes: forward mode only. Throws Error in reverse mode.
+/// The same with bounds that the program computes: forward mode only. Throws Error in reverse mode,
+/// DtypeError unless the bounds are integer scalars.
 template <class Body, class Carry>
 internal::Argument<Carry> fori_loop(const Array& lower, const Array& upper, const Body& body,
                                     const Carry& start, Where where = Where::here()) {
   internal::Argument<Carry> like = start;
-  internal::FlatFunction go_on = [&](const Arrays& leaves) {
-    return Arrays{internal::is_below(leaves.back(), upper)};
+  auto [first, last] = internal::loop_bounds(lower, upper, where);
+  internal::FlatFunction go_on = [&, &last = last](const Arrays& leaves) {
+    return Arrays{internal::is_below(leaves.back(), last)};
   };
   internal::FlatFunction step = [&](const Arrays& leaves) {
     Array i = leaves.back();
@@ -143,7 +145,7 @@ internal::Argument<Carry> fori_loop(const Array& lower, const Array& upper, cons
     return results;
   };
   Arrays leaves = internal::leaves_of(like, "fori_loop", "the start", where);
-  leaves.push_back(lower);
+  leaves.push_back(first);
   Arrays end = internal::while_loop("fori_loop", go_on, step, leaves,
                                     tree_structure(like).leaf_paths(), where);
   end.pop_back();

@@ -51,13 +51,15 @@ std::string shortest_text(double value) {
   return {text, end};
 }
 
-std::string mlir_number(double value, DType dtype) {
+std::string mlir_number(const Number& number, DType dtype) {
+  double value = number.real;
   if (is_complex(dtype)) {
     DType part = dtype == DType::c64 ? DType::f32 : DType::f64;
-    return "(" + mlir_number(value, part) + ", " + mlir_number(0, part) + ")";
+    return "(" + mlir_number(value, part) + ", " + mlir_number(number.imaginary, part) + ")";
   }
   if (dtype == DType::boolean) return value != 0 ? "true" : "false";
   if (is_integer(dtype)) {
+    if (number.kind == Number::Kind::integer) return number.str();
     char text[32];
     std::snprintf(text, sizeof(text), "%.0f", value);
     return text;

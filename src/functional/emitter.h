@@ -17,7 +17,7 @@ std::string mlir_type(const ArrayType& type);
 /// (tensor<3xf32>, tensor<i1>)
 std::string mlir_types(const ArrayTypes& types);
 /// A number as an element of a dense attribute, exact for the type, infinities and NaN included.
-std::string mlir_number(double value, DType dtype);
+std::string mlir_number(const Number& value, DType dtype);
 /// name = array<i64: 1, 2>
 std::string mlir_integers(std::string_view name, const std::vector<std::int64_t>& values);
 /// name = 3 : i64

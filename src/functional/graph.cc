@@ -290,7 +290,7 @@ struct Parameter {
 
 struct Full {
   static constexpr std::string_view name = "full";
-  double value;
+  Number value;
   ArrayType type;
   ArrayType infer(const Arrays&) const { return type; }
   void lower(Emitter& emitter, const Node& node) const {
@@ -326,11 +326,15 @@ Arrays placeholders(const ArrayTypes& types, std::string_view owner, Where where
 
 Array parameter(int index, const ArrayType& type) { return graph_node(Parameter{index, type}); }
 
-Array full(double value, const ArrayType& type) { return make(Full{value, type}, {}); }
+Array full(const Number& value, const ArrayType& type, std::string_view function) {
+  check_number(function, value, type.dtype);
+  return make(Full{value.as(type.dtype), type}, {});
+}
 
 std::optional<double> splat(const Array& array) {
-  if (const Full* op = as<Full>(array)) return op->value;
-  return std::nullopt;
+  const Full* op = as<Full>(array);
+  if (op == nullptr || op->value.kind != Number::Kind::real) return std::nullopt;
+  return op->value.real;
 }
 
 Array constant(std::shared_ptr<const Buffer> buffer) {

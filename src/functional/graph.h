@@ -152,9 +152,10 @@ Array placeholder(const ArrayType& type, std::string_view owner, Where where = {
 Arrays placeholders(const ArrayTypes& types, std::string_view owner, Where where = {});
 /// Input `index` of a closed graph (a loop's body): equal ones are the same value.
 Array parameter(int index, const ArrayType& type);
-/// One number everywhere; integers up to 2^53. StableHLO: constant.
-Array full(double value, const ArrayType& type);
-/// The number that `full` put everywhere, if the array is of that kind.
+/// One number everywhere, towards zero for integers. StableHLO: constant. Throws DtypeError, for
+/// `function`, when the type cannot hold the number.
+Array full(const Number& value, const ArrayType& type, std::string_view function = "full");
+/// The number that `full` put everywhere, if the array is of that kind and a double holds it.
 std::optional<double> splat(const Array& array);
 /// A concrete array.
 Array constant(std::shared_ptr<const Buffer> buffer);

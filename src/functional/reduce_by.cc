@@ -49,7 +49,7 @@ Array reduce(Operand operand, Operand init, const std::function<Array(Array, Arr
              Over over) {
   Blame blame(operand.where);
   Array x = internal::to_array(operand);
-  Array start = internal::converted(internal::to_array(init, x.dtype()), x.dtype());
+  Array start = internal::converted(internal::to_array("reduce", init, x.dtype()), x.dtype());
   if (start.rank() != 0) {
     throw ShapeError(internal::message("reduce",
                                        "init is " + start.type().str() + ", but must be a scalar",

@@ -3,12 +3,12 @@
 
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
-#include <sturnus/ops/index.h>
 
 #include <algorithm>
 #include <limits>
 #include <optional>
 
+#include "src/ops/promotion.h"
 #include "src/ops/structural.h"
 
 namespace sturnus::internal {
@@ -224,25 +224,17 @@ void Scan::replay(const Arrays& x, const RunGraph& run) const {
   for (std::int64_t step = 0; step < length; step++) {
     std::int64_t i = reverse ? length - 1 - step : step;
     Arrays slices;
-    for (const Array& all : xs(x)) slices.push_back(dynamic_index(all, Array(i)));
+    for (const Array& all : xs(x)) slices.push_back(row_at(all, Array(i)));
     Arrays outputs = run(body.outputs, body.leaves(), joined(joined(captures(x), values), slices),
                          "iteration " + std::to_string(i) + " of scan");
     values = part(outputs, 0, count());
   }
 }
 
-namespace {
-
-DType counter_type(std::int64_t largest) {
-  return largest > std::numeric_limits<std::int32_t>::max() ? DType::i64 : DType::i32;
-}
-
-}  // namespace
-
 // As a while loop over a counter, with slices read from the xs and written into the ys.
 void Scan::lower(Emitter& emitter, const Node& node) const {
   const Arrays& x = node.inputs;
-  ArrayType counter{counter_type(length), {}};
+  ArrayType counter{DType::i32, {}};
   Arrays start = {zeros_of(counter)};
   start = joined(start, carry(x));
   for (std::size_t i = count(); i < node.types.size(); i++)
@@ -257,7 +249,7 @@ void Scan::lower(Emitter& emitter, const Node& node) const {
         for (const Array& value : xs(x)) {
           // Numbers in their order need not be stored: they are the counter.
           bool counts = value.node()->op->name() == "iota" && value.rank() == 1;
-          slices.push_back(counts ? convert(i, value.dtype()) : dynamic_index(value, i));
+          slices.push_back(counts ? convert(i, value.dtype()) : row_at(value, i));
         }
         Arrays outputs = body(joined(joined(captures(x), part(all, 1, count())), slices));
         Arrays next = {all[0] + 1};
@@ -267,7 +259,7 @@ void Scan::lower(Emitter& emitter, const Node& node) const {
           Arrays at(ys.shape().size(), zeros_of(counter));
           at[0] = i;
           Shape slice = prepended(1, outputs[k].shape());
-          next.push_back(dynamic_update_slice(ys, reshape_to(outputs[k], slice), at));
+          next.push_back(update_at(ys, reshape_to(outputs[k], slice), at));
         }
         return next;
       },
@@ -320,13 +312,31 @@ void check_length(std::string_view function, std::int64_t length, Where where) {
 }
 
 Array counting(std::int64_t lower, std::int64_t upper) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  std::int64_t count = 0;
+  if (upper > lower && (__builtin_sub_overflow(upper, lower, &count) || count > most)) {
+    throw Error(message("fori_loop",
+                        "there are more than " + std::to_string(most) + " steps from " +
+                            std::to_string(lower) + " to " + std::to_string(upper),
+                        "Put one loop inside of another"));
+  }
+  DType dtype = lower < -most || upper > most ? DType::i64 : DType::i32;
   Trace trace;  // else as many numbers would be stored
-  std::int64_t count = std::max<std::int64_t>(upper - lower, 0);
-  std::int64_t farthest = std::max(upper, lower < 0 ? -(lower + 1) : lower);
-  return arange(count, counter_type(std::max(count, farthest)));
+  return arange(count, dtype);
 }
 Array counted(const Array& step, std::int64_t lower) {
-  return lower == 0 ? step : step + full(static_cast<double>(lower), step.type());
+  return lower == 0 ? step : step + Array(lower, step.dtype());
+}
+std::pair<Array, Array> loop_bounds(const Array& lower, const Array& upper, Where where) {
+  Blame blame(where);
+  for (const Array& bound : {lower, upper}) {
+    if (is_integer(bound.dtype()) && bound.rank() == 0) continue;
+    throw DtypeError(message("fori_loop",
+                             "a bound is " + bound.type().str() + ", but must be an integer scalar",
+                             "Convert it, or use vmap for several loops"));
+  }
+  DType dtype = promoted(lower.dtype(), upper.dtype());
+  return {converted(lower, dtype), converted(upper, dtype)};
 }
 Array is_below(const Array& i, const Array& end) { return i < end; }
 Array next_index(const Array& i) { return i + 1; }

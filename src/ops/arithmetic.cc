@@ -277,6 +277,11 @@ Array operator%(Operand a, Operand b) {
   return internal::make_ordered(internal::Remainder{}, "remainder", x, y);
 }
 
+Array& operator+=(Array& x, const Operand& y) { return x = Operand(x, y.where) + y; }
+Array& operator-=(Array& x, const Operand& y) { return x = Operand(x, y.where) - y; }
+Array& operator*=(Array& x, const Operand& y) { return x = Operand(x, y.where) * y; }
+Array& operator/=(Array& x, const Operand& y) { return x = Operand(x, y.where) / y; }
+
 Array floor_divide(Operand a, Operand b) {
   Blame blame(a.where, "floor_divide");
   auto [x, y] = promote("floor_divide", a, b);
@@ -303,21 +308,20 @@ Array square(Operand x) {
 
 Array pow(Operand a, Operand b) {
   Blame blame(a.where, "pow");
-  bool whole = b.kind != Operand::Kind::array && b.number == std::floor(b.number) &&
-               std::abs(b.number) <= 64;
-  if (!whole) {
+  double number = b.number && b.number->kind != Number::Kind::complex ? b.number->real : 0.5;
+  if (number != std::floor(number) || std::abs(number) > 64) {
     Array x = internal::to_floating(a);
     return internal::make_promoted(internal::Power{}, "pow", x, b);
   }
   // By squaring; exact derivatives at 0, which power does not have.
   Array base = internal::to_array(a);
-  auto exponent = static_cast<int>(std::abs(b.number));
+  auto exponent = static_cast<int>(std::abs(number));
   Array result = internal::ones_of(base.type());
   for (Array square = base; exponent > 0; exponent /= 2) {
     if (exponent % 2 == 1) result = result * square;
     if (exponent > 1) square = square * square;
   }
-  return b.number < 0 ? 1.0 / result : result;
+  return number < 0 ? 1.0 / result : result;
 }
 
 Array abs(Operand x) {

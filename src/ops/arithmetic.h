@@ -15,6 +15,11 @@ Array operator-(Operand a, Operand b);
 Array operator*(Operand a, Operand b);
 /// a / b; integers are divided as real numbers, to f32. StableHLO: divide.
 Array operator/(Operand a, Operand b);
+/// x = x + y and so on: x is another array then, of the promoted type; copies of the old one stay.
+Array& operator+=(Array& x, const Operand& y);
+Array& operator-=(Array& x, const Operand& y);
+Array& operator*=(Array& x, const Operand& y);
+Array& operator/=(Array& x, const Operand& y);
 /// -x. StableHLO: negate.
 Array operator-(Operand x);
 /// The rest of a / b with the sign of a. StableHLO: remainder.
@@ -44,7 +49,8 @@ Array trunc(Operand x);
 /// To the nearest whole number, ties to even.
 Array round(Operand x);
 
-/// Comparisons; the result is bool.
+/// Comparisons; the result is bool. A number that the integers of the array beside it cannot be is
+/// smaller or larger than all of them.
 Array operator==(Operand a, Operand b);
 Array operator!=(Operand a, Operand b);
 Array operator<(Operand a, Operand b);
@@ -83,7 +89,8 @@ Array nan_to_num(Operand x);
 
 /// x in another element type.
 Array convert(Operand x, DType dtype);
-/// The same bits as an element type of the same size. StableHLO: bitcast_convert.
+/// The same bits as an element type of the same size. StableHLO: bitcast_convert. Throws
+/// DtypeError for another size, and between bool or complex numbers and others.
 Array bitcast(Operand x, DType dtype);
 /// x, as a constant for derivatives.
 Array stop_gradient(Operand x);

@@ -53,11 +53,38 @@ struct IsFinite {
   ArrayType infer(const Arrays& x) const { return {DType::boolean, x[0].shape()}; }
 };
 
+// The answer when b is a number that the integers of a cannot be: it is smaller than all of them or
+// larger. Else nothing.
+Array known_answer(std::string_view direction, const Operand& a, const Operand& b) {
+  if (a.number || !b.number || b.number->kind != Number::Kind::integer) return {};
+  const ArrayType& type = a.array.type();
+  if (!is_integer(type.dtype) || b.number->fits(type.dtype)) return {};
+  bool larger = b.number->real > 0;
+  bool holds = direction == "NE" || (direction != "EQ" && larger == (direction[0] == 'L'));
+  return full(holds, {DType::boolean, type.shape});
+}
+
+// The direction with the sides exchanged.
+std::string_view exchanged(std::string_view direction) {
+  if (direction == "LT") return "GT";
+  if (direction == "GT") return "LT";
+  if (direction == "LE") return "GE";
+  return direction == "GE" ? "LE" : direction;
+}
+
+Array known_comparison(const char* direction, const Operand& a, const Operand& b) {
+  Blame blame(a.where);
+  Array known = known_answer(direction, a, b);
+  return known.empty() ? known_answer(exchanged(direction), b, a) : known;
+}
+
 Array equality(const char* direction, const Operand& a, const Operand& b) {
+  if (Array known = known_comparison(direction, a, b); !known.empty()) return known;
   return make_promoted(Compare{direction}, "compare", a, b);
 }
 
 Array order(const char* direction, const Operand& a, const Operand& b) {
+  if (Array known = known_comparison(direction, a, b); !known.empty()) return known;
   return make_ordered(Compare{direction}, "compare", a, b);
 }
 

@@ -26,15 +26,15 @@ using internal::Blame;
 
 namespace {
 
-Array filled(std::string_view function, const Shape& shape, double value, DType dtype,
+Array filled(std::string_view function, const Shape& shape, const Number& value, DType dtype,
              Where where) {
   Blame blame(where);
-  return internal::full(value, {dtype, internal::checked_shape(function, shape)});
+  return internal::full(value, {dtype, internal::checked_shape(function, shape)}, function);
 }
 
 }  // namespace
 
-Array full(const Shape& shape, double value, DType dtype, Where where) {
+Array full(const Shape& shape, Number value, DType dtype, Where where) {
   return filled("full", shape, value, dtype, where);
 }
 Array zeros(const Shape& shape, DType dtype, Where where) {
@@ -44,9 +44,9 @@ Array ones(const Shape& shape, DType dtype, Where where) {
   return filled("ones", shape, 1, dtype, where);
 }
 
-Array full_like(Operand x, double value) {
+Array full_like(Operand x, Number value) {
   Blame blame(x.where, "full_like");
-  return internal::full(value, internal::to_array(x).type());
+  return internal::full(value, internal::to_array(x).type(), "full_like");
 }
 Array zeros_like(Operand x) { return full_like(x, 0); }
 Array ones_like(Operand x) { return full_like(x, 1); }
@@ -54,6 +54,10 @@ Array ones_like(Operand x) { return full_like(x, 1); }
 Array iota(const Shape& shape, int axis, DType dtype, Where where) {
   Blame blame(where, "iota");
   ArrayType type{dtype, internal::checked_shape("iota", shape)};
+  if (dtype == DType::boolean) {
+    throw DtypeError(internal::message("iota", "elements of type bool do not count",
+                                       "Ask for i32 or another type of numbers"));
+  }
   return internal::make(internal::Iota{type, internal::checked_axis("iota", type, axis)}, {});
 }
 
@@ -73,14 +77,16 @@ Array arange(double start, double stop, double step, DType dtype, Where where) {
   }
   double steps = std::max(std::ceil((stop - start) / step), 0.0);
   Array i = iota({static_cast<std::int64_t>(steps)}, 0, dtype);
-  return i * internal::full(step, i.type()) + internal::full(start, i.type());
+  return i * internal::full(step, i.type(), "arange") + internal::full(start, i.type(), "arange");
 }
 
 Array linspace(Operand first, Operand last, std::int64_t count) {
   Blame blame(first.where);
   internal::checked_shape("linspace", {count});
   auto [a, b] = internal::promote("linspace", internal::to_floating(first), last);
-  Array i = arange(count, a.dtype());
+  Shape column(a.shape().size() + 1, 1);
+  column[0] = count;
+  Array i = internal::reshape_to(arange(count, a.dtype()), column);
   if (count < 2) return a + 0.0 * i;
   // Weighted so that both ends are exact.
   Array t = i / static_cast<double>(count - 1);

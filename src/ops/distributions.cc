@@ -178,11 +178,10 @@ Array multivariate_normal(const Key& key, Operand mean, Operand covariance,
 
 Array bernoulli(const Key& key, Operand probability, std::optional<Shape> shape) {
   Blame blame(probability.where);
-  bool known = probability.kind != Operand::Kind::array;
-  if (known && !(probability.number >= 0 && probability.number <= 1)) {
-    throw Error(internal::message(
-        "bernoulli", "the probability is " + internal::shortest_text(probability.number),
-        "Give a number from 0 to 1"));
+  const std::optional<Number>& known = probability.number;
+  if (known && (known->kind == Number::Kind::complex || !(known->real >= 0 && known->real <= 1))) {
+    throw Error(internal::message("bernoulli", "the probability is " + known->str(),
+                                  "Give a number from 0 to 1"));
   }
   return as_one_program([&] {
     Array p = internal::to_floating(probability);

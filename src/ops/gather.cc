@@ -352,7 +352,8 @@ Array scatter(Operand x, const Array& indices, Operand updates, const GatherAxes
               Combine combine, IndexFacts facts) {
   Blame blame(x.where);
   Array into = internal::to_array(x);
-  Array values = internal::converted(internal::to_array(updates, into.dtype()), into.dtype());
+  Array values =
+      internal::converted(internal::to_array("scatter", updates, into.dtype()), into.dtype());
   return internal::make(
       internal::Scatter{combine, axes.offset, axes.collapsed, axes.x_batch, axes.indices_batch,
                         axes.start_map, facts.inside, facts.unique},

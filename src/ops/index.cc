@@ -42,7 +42,7 @@ struct DynamicSlice {
   }
   Arrays transpose(const Array& ct, const Arrays& x, const Mask&) const {
     Arrays result(x.size());
-    result[0] = dynamic_update_slice(zeros_of(x[0].type()), ct, {x.begin() + 1, x.end()});
+    result[0] = update_at(zeros_of(x[0].type()), ct, {x.begin() + 1, x.end()});
     return result;
   }
   Array batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
@@ -72,8 +72,8 @@ struct DynamicUpdateSlice {
   Arrays transpose(const Array& ct, const Arrays& x, const Mask& linear) const {
     Arrays start(x.begin() + 2, x.end());
     Arrays result(x.size());
-    if (linear[0]) result[0] = dynamic_update_slice(ct, zeros_of(x[1].type()), start);
-    if (linear[1]) result[1] = dynamic_slice(ct, start, x[1].shape());
+    if (linear[0]) result[0] = update_at(ct, zeros_of(x[1].type()), start);
+    if (linear[1]) result[1] = part_at(ct, start, x[1].shape());
     return result;
   }
   Array batch(const Arrays& x, const Mask& mapped, std::int64_t n) const;
@@ -132,10 +132,24 @@ Array DynamicUpdateSlice::batch(const Arrays& x, const Mask& mapped, std::int64_
 
 }  // namespace
 
-Array part_at(const Array& x, const Axes& start, const Shape& sizes) {
+Array part_at(const Array& x, const Arrays& start, const Shape& sizes) {
   Arrays inputs = {x};
-  for (std::int64_t at : start) inputs.push_back(Array(at));
+  inputs.insert(inputs.end(), start.begin(), start.end());
   return make(DynamicSlice{sizes}, inputs);
+}
+
+Array update_at(const Array& x, const Array& part, const Arrays& start) {
+  Arrays inputs = {x, part};
+  inputs.insert(inputs.end(), start.begin(), start.end());
+  return make(DynamicUpdateSlice{}, inputs);
+}
+
+Array row_at(const Array& x, const Array& i) {
+  Arrays start(x.shape().size(), zeros_of({i.dtype(), {}}));
+  start[0] = i;
+  Shape sizes = x.shape(), kept(x.shape().begin() + 1, x.shape().end());
+  sizes[0] = 1;
+  return reshape_to(part_at(x, start, sizes), kept);
 }
 
 }  // namespace internal
@@ -144,6 +158,7 @@ using internal::Blame;
 
 namespace {
 
+// Starts of one type, counted from the beginning of their axes.
 Arrays checked_indices(std::string_view function, const Array& x, const Arrays& start) {
   if (start.size() != x.shape().size()) {
     throw ShapeError(internal::message(function,
@@ -151,14 +166,19 @@ Arrays checked_indices(std::string_view function, const Array& x, const Arrays& 
                                            std::to_string(start.size()) + " were given",
                                        "Give " + std::to_string(x.rank())));
   }
-  Arrays result;
+  DType dtype = DType::i32;
   for (const Array& index : start) {
     if (!is_integer(index.dtype()) || index.rank() != 0) {
       throw DtypeError(internal::message(
           function, "an index is " + index.type().str() + ", but must be an integer scalar",
           "Convert it, or use take for several positions"));
     }
-    result.push_back(internal::converted(index, start[0].dtype()));
+    if (size_of(index.dtype()) > size_of(dtype)) dtype = DType::i64;
+  }
+  Arrays result;
+  for (std::size_t i = 0; i < start.size(); i++) {
+    Array index = internal::wrapped_index(start[i], x.shape()[i]);
+    result.push_back(internal::converted(index, dtype));
   }
   return result;
 }
@@ -167,19 +187,16 @@ Arrays checked_indices(std::string_view function, const Array& x, const Arrays& 
 
 Array dynamic_slice(Operand operand, const Arrays& start, const Shape& sizes) {
   Blame blame(operand.where, "dynamic_slice");
-  Arrays inputs = {internal::to_array(operand)};
-  Arrays indices = checked_indices("dynamic_slice", inputs[0], start);
-  inputs.insert(inputs.end(), indices.begin(), indices.end());
-  return internal::make(internal::DynamicSlice{sizes}, inputs);
+  Array x = internal::to_array(operand);
+  return internal::part_at(x, checked_indices("dynamic_slice", x, start), sizes);
 }
 
 Array dynamic_update_slice(Operand operand, Operand part, const Arrays& start) {
   Blame blame(operand.where, "dynamic_update_slice");
   Array x = internal::to_array(operand);
-  Arrays inputs = {x, internal::converted(internal::to_array(part, x.dtype()), x.dtype())};
-  Arrays indices = checked_indices("dynamic_update_slice", x, start);
-  inputs.insert(inputs.end(), indices.begin(), indices.end());
-  return internal::make(internal::DynamicUpdateSlice{}, inputs);
+  Array update =
+      internal::converted(internal::to_array("dynamic_update_slice", part, x.dtype()), x.dtype());
+  return internal::update_at(x, update, checked_indices("dynamic_update_slice", x, start));
 }
 
 Array dynamic_index(Operand operand, Operand i, int axis) {
@@ -187,13 +204,13 @@ Array dynamic_index(Operand operand, Operand i, int axis) {
   Array x = internal::to_array(operand);
   std::int64_t at = internal::checked_axis("dynamic_index", x.type(), axis);
   Array index = internal::to_array(i);
-  Arrays start(x.shape().size(), Array(0.0, index.dtype()));
+  Arrays start(x.shape().size(), Array(0, DType::i32));
   start[static_cast<std::size_t>(at)] = index;
-  start = checked_indices("dynamic_index", x, start);
   Shape sizes = x.shape(), kept = x.shape();
   sizes[static_cast<std::size_t>(at)] = 1;
   kept.erase(kept.begin() + at);
-  return internal::reshape_to(dynamic_slice(x, start, sizes), kept);
+  Array part = internal::part_at(x, checked_indices("dynamic_index", x, start), sizes);
+  return internal::reshape_to(part, kept);
 }
 
 }  // namespace sturnus

@@ -1,15 +1,15 @@
 // Parts of arrays at positions that are known only when the program runs. Functions throw
 // ShapeError unless there is one start per axis, and DtypeError when a start or an index is not an
-// integer scalar.
+// integer scalar. As in JAX a negative start counts from the end of its axis; what would reach over
+// an end then is moved inside.
 #pragma once
 
 #include <sturnus/functional/array.h>
 
 namespace sturnus {
 
-/// The part of x with extents `sizes` that begins at `start` (one integer scalar per axis). A start
-/// that would reach over the end is moved back. StableHLO: dynamic_slice. Throws ShapeError when a
-/// size is negative or larger than x.
+/// The part of x with extents `sizes` that begins at `start` (one integer scalar per axis).
+/// StableHLO: dynamic_slice. Throws ShapeError when a size is negative or larger than x.
 Array dynamic_slice(Operand x, const Arrays& start, const Shape& sizes);
 /// x with `part` written over it, beginning at `start`. StableHLO: dynamic_update_slice.
 /// Throws ShapeError when the part has another number of axes, or is larger than x.

@@ -4,7 +4,6 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/dot.h>
-#include <sturnus/ops/index.h>
 #include <sturnus/ops/linalg.h>
 #include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/reduce.h>
@@ -35,7 +34,7 @@ Elimination eliminated(const Array& k, const Elimination& now) {
   std::int64_t batch = a.shape()[0], n = a.shape()[1];
   Array row = iota({batch, n}, 1);
   Array zero(0);
-  Array column = reshape_to(dynamic_slice(a, {zero, zero, k}, {batch, n, 1}), {batch, n});
+  Array column = reshape_to(part_at(a, {zero, zero, k}, {batch, n, 1}), {batch, n});
   Array candidates = where(row >= k, abs(column), -1.0);
   Array largest = max(candidates, {{1}, true});
   Array pivot = min(where(candidates == largest, row, n), {{1}, true});  // NaN: none, so n
@@ -54,9 +53,9 @@ Elimination eliminated(const Array& k, const Elimination& now) {
   Array order = swapped(now.order);
   Array sign = where(reshape_to(pivot, {batch}) == k, now.sign, -now.sign);
 
-  column = reshape_to(dynamic_slice(matrix, {zero, zero, k}, {batch, n, 1}), {batch, n});
-  Array pivot_row = dynamic_slice(matrix, {zero, k, zero}, {batch, 1, n});
-  Array head = dynamic_slice(matrix, {zero, k, k}, {batch, 1, 1});
+  column = reshape_to(part_at(matrix, {zero, zero, k}, {batch, n, 1}), {batch, n});
+  Array pivot_row = part_at(matrix, {zero, k, zero}, {batch, 1, n});
+  Array head = part_at(matrix, {zero, k, k}, {batch, 1, 1});
   Array factor = column / reshape_to(where(head == 0.0, 1.0, head), {batch, 1});
   factor = where(row > k, factor, 0.0);
   Array right_of_k = reshape_to(row, {batch, 1, n}) > k;
@@ -149,7 +148,7 @@ struct SignedLogDet {
     // The parity of the number of negative elements, and 0 when one is 0.
     Array negative = sum(convert(on_diagonal < 0.0, DType::i32), -1);
     Array parity = convert(1 - 2 * (negative & 1), on_diagonal.dtype());
-    Array singular = max(convert(on_diagonal == 0.0, DType::i32), -1) > 0;
+    Array singular = any(on_diagonal == 0.0, -1);
     Array sign = where(singular, 0.0, node.inputs[3] * parity);
     emitter.expand(node, {sign, sum(log(abs(on_diagonal)), -1)});
   }

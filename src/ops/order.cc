@@ -402,12 +402,13 @@ Array median(Operand x, Over over) {
 Array quantile(Operand operand, Operand q, Over over, Interpolation interpolation) {
   Blame blame(operand.where, "quantile");
   internal::Ranked ranked = internal::resolve("quantile", operand, over);
-  if (q.kind != Operand::Kind::array) {
-    if (!(q.number >= 0 && q.number <= 1)) {
-      throw Error(internal::message("quantile", "q is " + internal::shortest_text(q.number),
-                                    "Give a number from 0 to 1"));
+  if (q.number) {
+    double number = q.number->real;
+    if (q.number->kind == Number::Kind::complex || !(number >= 0 && number <= 1)) {
+      throw Error(
+          internal::message("quantile", "q is " + q.number->str(), "Give a number from 0 to 1"));
     }
-    return quantile_of(ranked, q.number, interpolation);
+    return quantile_of(ranked, number, interpolation);
   }
   Array y = internal::varying_quantile(ranked.x, q.array, ranked.count, interpolation);
   y = internal::or_nan(ranked.x, y);

@@ -58,40 +58,50 @@ Shape broadcast_shapes(std::string_view function, const ArrayType& a, const Arra
   return shape;
 }
 
-Array to_array(const Operand& operand, DType dtype) {
-  if (operand.kind == Operand::Kind::array) return operand.array;
-  return Array(operand.number, dtype);
-}
-
-Array to_array(const Operand& operand) {
-  switch (operand.kind) {
-    case Operand::Kind::boolean:
-      return Array(operand.number, DType::boolean);
-    case Operand::Kind::integer:
-      return Array(operand.number, DType::i32);
-    default:
-      return to_array(operand, DType::f32);
-  }
+Array to_array(std::string_view function, const Operand& operand, DType dtype) {
+  if (!operand.number) return operand.array;
+  check_number(function, *operand.number, dtype);
+  return Array(*operand.number, dtype);
 }
 
 namespace {
 
+DType default_dtype(const Number& number) {
+  switch (number.kind) {
+    case Number::Kind::boolean:
+      return DType::boolean;
+    case Number::Kind::integer:
+      return DType::i32;
+    case Number::Kind::real:
+      return DType::f32;
+    case Number::Kind::complex:
+      return DType::c64;
+  }
+  return DType::f32;
+}
+
 // The element type that `operand` asks for beside an array of type `other`.
 DType wish(const Operand& operand, DType other) {
-  switch (operand.kind) {
-    case Operand::Kind::array:
-      return promoted(operand.array.dtype(), other);
-    case Operand::Kind::boolean:
+  if (!operand.number) return promoted(operand.array.dtype(), other);
+  switch (operand.number->kind) {
+    case Number::Kind::boolean:
       return other;
-    case Operand::Kind::integer:
+    case Number::Kind::integer:
       return other == DType::boolean ? DType::i32 : other;
-    case Operand::Kind::real:
+    case Number::Kind::real:
       return is_inexact(other) ? other : DType::f32;
+    case Number::Kind::complex:
+      return promoted(DType::c64, other);
   }
   return other;
 }
 
 }  // namespace
+
+Array to_array(const Operand& operand) {
+  if (!operand.number) return operand.array;
+  return to_array("Array", operand, default_dtype(*operand.number));
+}
 
 Array converted(const Array& x, DType dtype) {
   if (x.dtype() == dtype) return x;
@@ -123,18 +133,16 @@ Array broadcast_to_shape(std::string_view function, const Array& x, const Shape&
 }
 
 std::pair<Array, Array> promote(std::string_view function, const Operand& a, const Operand& b) {
-  bool a_is_array = a.kind == Operand::Kind::array;
-  bool b_is_array = b.kind == Operand::Kind::array;
   DType dtype;
-  if (a_is_array) {
+  if (!a.number) {
     dtype = wish(b, a.array.dtype());
-  } else if (b_is_array) {
+  } else if (!b.number) {
     dtype = wish(a, b.array.dtype());
   } else {
-    dtype = wish(b, to_array(a).dtype());
+    dtype = wish(b, default_dtype(*a.number));
   }
-  Array left = converted(to_array(a, dtype), dtype);
-  Array right = converted(to_array(b, dtype), dtype);
+  Array left = converted(to_array(function, a, dtype), dtype);
+  Array right = converted(to_array(function, b, dtype), dtype);
   if (left.shape() == right.shape()) return {left, right};
   Shape shape = broadcast_shapes(function, left.type(), right.type());
   left = broadcast_to_shape(function, left, shape);
@@ -145,6 +153,10 @@ std::pair<Array, Array> promote(std::string_view function, const Operand& a, con
 Array to_floating(const Operand& operand) {
   Array x = to_array(operand);
   return is_inexact(x.dtype()) ? x : converted(x, DType::f32);
+}
+
+Array widened(const Array& x) {
+  return is_floating(x.dtype()) && size_of(x.dtype()) < 4 ? converted(x, DType::f32) : x;
 }
 
 }  // namespace sturnus::internal

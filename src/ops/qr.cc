@@ -4,7 +4,6 @@
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/dot.h>
-#include <sturnus/ops/index.h>
 #include <sturnus/ops/linalg.h>
 #include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/reduce.h>
@@ -38,7 +37,7 @@ Triangulation triangulated(const Array& k, const Triangulation& now) {
   std::int64_t batch = a.shape()[0], m = a.shape()[1];
   Array zero(0);
   Array row = iota({batch, m, 1}, 1);
-  Array column = dynamic_slice(a, {zero, zero, k}, {batch, m, 1});
+  Array column = part_at(a, {zero, zero, k}, {batch, m, 1});
   Array rest = where(row >= k, column, 0.0);
   Array largest = max(abs(rest), {{1}, true});
   Array scaled = rest / where(largest == 0.0, 1.0, largest);  // its square does not overflow
@@ -46,7 +45,7 @@ Triangulation triangulated(const Array& k, const Triangulation& now) {
   Array head = sum(where(row == k, scaled, 0.0), {{1}, true});
   Array to = where(head < 0.0, norm, -norm);
   Array normal = scaled - where(row == k, to, 0.0);
-  Array normals = dynamic_update_slice(now.normals, normal, {zero, zero, k});
+  Array normals = update_at(now.normals, normal, {zero, zero, k});
   return {reflected(a, normal), normals};
 }
 
@@ -84,7 +83,7 @@ struct Qr {
     // q is the product of the reflections, applied to the first k unit vectors from the last on.
     auto back = [&](const Array& i, const Array& q) {
       Array zero(0);
-      Array normal = dynamic_slice(end.normals, {zero, zero, (k - 1) - i}, {batch, m, 1});
+      Array normal = part_at(end.normals, {zero, zero, (k - 1) - i}, {batch, m, 1});
       return reflected(q, normal);
     };
     Array q = fori_loop(0, k, back, identity({batch}, m, k, a.dtype()));

@@ -63,7 +63,10 @@ Key key_at(const Key& keys, std::int64_t i, Where where) {
 
 Key fold_in(const Key& key, Operand data) {
   Blame blame(data.where, "fold_in");
-  Array number = internal::to_array(data, DType::u32);  // as data: one program for all numbers
+  // As data: one program for all numbers. Of a number only the lower bits fit.
+  bool whole = data.number && data.number->kind == Number::Kind::integer;
+  Array number = whole ? Array(static_cast<std::uint32_t>(data.number->integer), DType::u32)
+                       : internal::to_array(data);
   return {as_one_program([&] {
     if (number.rank() != 0 || !is_integer(number.dtype())) {
       throw DtypeError(internal::message(
@@ -88,11 +91,9 @@ Array bits(const Key& key, const Shape& shape, DType dtype, Where where) {
 Array uniform(const Key& key, const Shape& shape, Operand low, Operand high, DType dtype) {
   Blame blame(low.where, "uniform");
   internal::check_floating("uniform", dtype);
-  auto is = [](const Operand& bound, double number) {
-    return bound.kind != Operand::Kind::array && bound.number == number;
-  };
-  bool of_unit = is(low, 0) && is(high, 1);
-  Array a = internal::to_array(low, dtype), b = internal::to_array(high, dtype);
+  bool of_unit = low.number && low.number->real == 0 && high.number && high.number->real == 1;
+  Array a = internal::to_array("uniform", low, dtype);
+  Array b = internal::to_array("uniform", high, dtype);
   return as_one_program([&] {
     Array unit = internal::unit_uniform(internal::hashed_positions("uniform", key, shape), dtype);
     if (of_unit) return unit;
@@ -120,12 +121,20 @@ Array randint(const Key& key, const Shape& shape, Operand low, Operand high, DTy
           "randint", "numbers of type " + std::string(name_of(dtype)) + " are not integers",
           "Ask for i32 or another integer type, or use uniform"));
     }
-    Array a = convert(internal::to_array(low, dtype), dtype);
-    Array b = convert(internal::to_array(high, dtype), dtype);
+    Array a = convert(internal::to_array("randint", low, dtype), dtype);
+    // One more than the largest of the type is no number of the type, yet an end.
+    bool whole = high.number && high.number->kind == Number::Kind::integer;
+    Operand largest = whole && high.number->real > 0 ? high.number->integer - 1 : 0;
+    bool to_the_end = whole && !high.number->fits(dtype) && largest.number->fits(dtype);
+    Array b = convert(internal::to_array("randint", to_the_end ? largest : high, dtype), dtype);
     DType word = internal::unsigned_of(dtype);
     auto [for_high, for_low] = split(key);
     Array high_bits = bits(for_high, shape, word), low_bits = bits(for_low, shape, word);
-    Array span = where(b <= a, 1, convert(b - a, word));
+    Array span = convert(b - a, word);
+    // Of all numbers of the type it is 0.
+    span = to_the_end ? span + 1 : where(b <= a, 1, span);
+    Array all = span == 0;
+    span = where(all, 1, span);
     // 2^n modulo the span, from its square root, which fits.
     Array root = internal::full(std::ldexp(1.0, static_cast<int>(4 * size_of(dtype))),
                                 {word, span.shape()}) %
@@ -133,7 +142,7 @@ Array randint(const Key& key, const Shape& shape, Operand low, Operand high, DTy
     Array power = (root * root) % span;
     Array from_high = (high_bits % span) * power;
     Array offset = (from_high + low_bits % span) % span;
-    return a + convert(offset, dtype);
+    return a + convert(where(all, low_bits, offset), dtype);
   });
 }
 

@@ -57,7 +57,7 @@ Array uniform(const Key& key, const Shape& shape = {}, Operand low = 0.0, Operan
 Array normal(const Key& key, const Shape& shape = {}, DType dtype = DType::f32,
              Where where = Where::here());
 /// Integers in low <= i < high, nearly uniform: of twice the bits of the type, the remainder.
-/// Throws DtypeError when dtype is not an integer.
+/// Throws DtypeError when dtype is not an integer, or cannot hold low and high - 1.
 Array randint(const Key& key, const Shape& shape, Operand low, Operand high,
               DType dtype = DType::i32);
 

@@ -7,7 +7,7 @@ namespace sturnus::internal {
 
 Equation::Equation(std::string_view function, const Operand& left, const Operand& right) {
   a = to_square_matrices(function, left);
-  Array given = to_array(right, a.dtype());
+  Array given = to_array(function, right, a.dtype());
   DType dtype = promoted(a.dtype(), given.dtype());
   a = converted(a, dtype);
   b = converted(given, dtype);

@@ -375,15 +375,17 @@ Array slice(Operand operand, std::vector<std::int64_t> start, std::vector<std::i
   Shape sizes = op.infer({x}).shape;
   // Outside a trace the start is data: parts of one size share a program wherever they begin.
   bool dense = std::all_of(step.begin(), step.end(), [](std::int64_t s) { return s == 1; });
-  if (dense && x.concrete() && !internal::Trace::open()) return internal::part_at(x, start, sizes);
-  return internal::make(std::move(op), {x});
+  if (!dense || !x.concrete() || internal::Trace::open()) return internal::make(op, {x});
+  Arrays at;
+  for (std::int64_t first : start) at.push_back(Array(first, DType::i64));
+  return internal::part_at(x, at, sizes);
 }
 
 Array pad(Operand operand, Operand value, std::vector<std::int64_t> low,
           std::vector<std::int64_t> high, std::vector<std::int64_t> interior) {
   Blame blame(operand.where);
   Array x = to_array(operand);
-  Array around = internal::converted(to_array(value, x.dtype()), x.dtype());
+  Array around = internal::converted(internal::to_array("pad", value, x.dtype()), x.dtype());
   auto rank = x.shape().size();
   if (interior.empty()) interior.assign(rank, 0);
   if (low.size() != rank || high.size() != rank || interior.size() != rank || around.rank() != 0) {

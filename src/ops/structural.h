@@ -55,10 +55,12 @@ inline Array ones_of(const ArrayType& type) { return full(1, type); }
 Array broadcast(const Array& x, Shape shape, Axes axes);
 Array reshape_to(const Array& x, Shape shape);
 Array permute(const Array& x, Axes permutation);
-/// The part of those extents that begins at `start` and lies within x; where it begins is data.
-Array part_at(const Array& x, const Axes& start, const Shape& sizes);
 /// Sums over `axes`, which disappear.
 Array sum_over(const Array& x, Axes axes);
+/// dynamic_slice and dynamic_update_slice at starts of one type, none of them negative; x[i].
+Array part_at(const Array& x, const Arrays& start, const Shape& sizes);
+Array update_at(const Array& x, const Array& part, const Arrays& start);
+Array row_at(const Array& x, const Array& i);
 /// Neighbouring columns of a matrix.
 struct Columns {
   Array matrix;

@@ -209,9 +209,12 @@ Array write_box(const Array& x, const Part& part, const Array& box) {
   if (values.size() == 0) return x;
   if (!part.backwards.empty()) values = flip(values, part.backwards);
   if (dense) {
+    auto wide = [](std::int64_t at) { return !Number(at).fits(DType::i32); };
+    bool far = std::any_of(part.start.begin(), part.start.end(), wide);
+    DType dtype = far ? DType::i64 : DType::i32;
     Arrays start;
-    for (std::int64_t at : part.start) start.push_back(Array(at));
-    return dynamic_update_slice(x, values, start);
+    for (std::int64_t at : part.start) start.push_back(Array(at, dtype));
+    return update_at(x, values, start);
   }
   Axes high, interior;
   for (std::size_t i = 0; i < shape.size(); i++) {
@@ -242,7 +245,7 @@ Array update(const Array& x, const std::vector<Index>& subscripts, Combine combi
              const Operand& operand) {
   Blame blame(subscripts[0].where);
   Part part = resolve(x, subscripts);
-  Array values = converted(to_array(operand, x.dtype()), x.dtype());
+  Array values = converted(to_array("subscript", operand, x.dtype()), x.dtype());
   values = broadcast_to_shape("subscript", values, part.result);
   if (part.positions.empty()) {
     values = reshape_to(values, part.box);

@@ -11,8 +11,10 @@ namespace internal {
 
 Array wrapped_index(const Array& indices, std::int64_t extent) {
   if (indices.dtype() > DType::i64) return indices;  // unsigned
-  Array from_end = indices + extent;
-  return select(indices < zeros_of(indices.type()), from_end, indices);
+  bool fits = Number(extent).fits(indices.dtype());
+  Array wide = fits ? indices : converted(indices, DType::i64);
+  Array from_end = wide + full(extent, wide.type());
+  return select(wide < zeros_of(wide.type()), from_end, wide);
 }
 
 }  // namespace internal

@@ -7,6 +7,8 @@
 #include <sturnus/functional/jit.h>
 #include <sturnus/ops/arithmetic.h>
 
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -83,6 +85,17 @@ TEST(Spans, BecomeArraysAndAreFilledFromThem) {
   EXPECT_THROW(array(constant).copy_to(std::span(wrong)), Error);
 }
 
+TEST(Spans, MayHaveAFixedExtent) {
+  std::array<float, 4> values = {1, 2, 3, 4};
+  for (const Array& x :
+       {array(values), array(std::span(values)), array(std::span<const float, 4>(values))}) {
+    EXPECT_EQ(x.type(), (ArrayType{DType::f32, {4}}));
+    EXPECT_EQ(x.to_vector<float>()[3], 4);
+  }
+  EXPECT_EQ(array(values, {2, 2}).shape(), (Shape{2, 2}));
+  EXPECT_THROW(array(values, {3}), Error);
+}
+
 TEST(Devices, AnArrayGoesToAnother) {
   Client client = Client::cpu(2);
   Device second = client.addressable_devices()[1];
@@ -103,6 +116,14 @@ TEST(Printing, IsLikeNumPys) {
   std::vector<int> many(2000);
   for (std::size_t i = 0; i < many.size(); i++) many[i] = static_cast<int>(i);
   EXPECT_EQ(to_string(array(many)), "[   0    1    2 ... 1997 1998 1999]");
+  // No longer than what is shown.
+  many.assign(10000000, 0);
+  many[5000] = 123456;
+  auto before = std::chrono::steady_clock::now();
+  EXPECT_EQ(to_string(array(many)), "[0 0 0 ... 0 0 0]");
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(2));
+  many.resize(2000);
+  for (std::size_t i = 0; i < many.size(); i++) many[i] = static_cast<int>(i);
   EXPECT_EQ(
       to_string(array(many, {1000, 2})),
       "[[   0    1]\n [   2    3]\n [   4    5]\n ...\n [1994 1995]\n [1996 1997]\n [1998 1999]]");

@@ -30,6 +30,11 @@ TEST(Errors, Creation) {
        shape_error,
        "array: the lists have different lengths or depths (<here>). Give every row the same number "
        "of elements"},
+      {"iota", [] { iota({3}, 0, DType::boolean); }, dtype_error,
+       "iota: elements of type bool do not count (<here>). Ask for i32 or another type of numbers"},
+      {"a number", [] { full({3}, -1, DType::u8); }, dtype_error,
+       "full: the number -1 does not fit into u8, which holds 0 to 255 (<here>). Use a type that "
+       "holds it, such as i64"},
       {"array, shape",
        [] {
          array(std::vector<float>{1, 2}, {3});

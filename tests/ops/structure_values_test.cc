@@ -1,6 +1,8 @@
 // Functions that move, join or combine elements, against plain loops over positions.
 #include <gtest/gtest.h>
+#include <sturnus/functional/vmap.h>
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
 #include <sturnus/ops/dot.h>
 #include <sturnus/ops/gather.h>
 #include <sturnus/ops/index.h>
@@ -217,7 +219,11 @@ TEST(StructureValues, ReadsAtPositions) {
 TEST(StructureValues, DynamicSlicesAreMovedInside) {
   Numbers x = numbers({4, 5}), part = numbers({2, 3}, 100);
   for (Int start : {-3, 0, 1, 2, 3, 9}) {
-    Int row = std::clamp<Int>(start, 0, 2), column = std::clamp<Int>(start - 1, 0, 2);
+    // Negative ones count from the end.
+    auto begin = [](Int at, Int extent) {
+      return std::clamp<Int>(at < 0 ? at + extent : at, 0, 2);
+    };
+    Int row = begin(start, 4), column = begin(start - 1, 5);
     Arrays at = {Array(start), Array(start - 1)};
     expect_values(dynamic_slice(x, at, {2, 3}), {2, 3},
                   [&](Int i, Int j) { return x(row + i, column + j); });
@@ -225,6 +231,15 @@ TEST(StructureValues, DynamicSlicesAreMovedInside) {
       bool written = i >= row && i < row + 2 && j >= column && j < column + 3;
       return written ? part(i - row, j - column) : x(i, j);
     });
+  }
+  for (DType dtype : {DType::i8, DType::i32, DType::i64}) {
+    Array last = dynamic_index(x, Array(-1, dtype));
+    expect_values(last, {5}, [&](Int j) { return x(3, j); });
+    EXPECT_EQ(dynamic_index(arange(300), Array(-1, dtype)).item<int>(), 299);
+    auto mapped = vmap([](Array i) { return dynamic_index(arange(300), i); });
+    EXPECT_EQ(
+        mapped(array({-1, -300, 5}, dtype == DType::i8 ? DType::i32 : dtype)).to_vector<int>(),
+        (HostVector<int>{299, 0, 5}));
   }
 }
 

@@ -36,7 +36,7 @@ std::array<Array, sizeof...(Operands)> in_one_type(const Operands&... operands) 
     if (is_real(*x) && x->array.dtype() == DType::f64) dtype = DType::f64;
   }
   auto array_of = [&](const Operand& x) {
-    return x.array.empty() ? Array(x.number, dtype) : convert(x, dtype);
+    return x.array.empty() ? Array(*x.number, dtype) : convert(x, dtype);
   };
   return {array_of(operands)...};
 }
