@@ -112,7 +112,10 @@ using internal::find_axis;
 Array psum(Operand x, std::string_view axis_name) {
   Blame blame(x.where);
   const auto& axis = find_axis("psum", axis_name);
-  return internal::collective(internal::AxisSum{axis.size()}, x, axis);
+  Array y = internal::to_array(x);
+  // As sum does.
+  if (y.dtype() == DType::boolean) y = convert(y, DType::i32);
+  return internal::collective(internal::AxisSum{axis.size()}, y, axis);
 }
 Array pmean(Operand x, std::string_view axis_name) {
   Blame blame(x.where);

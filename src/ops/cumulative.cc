@@ -33,7 +33,8 @@ struct Cumsum {
     return make(Cumsum{axis + 1, reverse}, x);
   }
   void lower(Emitter& emitter, const Node& node) const {
-    emitter.expand(node, {running(node.inputs[0], axis, reverse, operator+)});
+    const Array& x = node.inputs[0];
+    emitter.expand(node, {converted(running(widened(x), axis, reverse, operator+), x.dtype())});
   }
 };
 

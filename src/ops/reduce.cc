@@ -1,5 +1,6 @@
 #include <sturnus/functional/evaluate.h>
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/complex.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/dot.h>
 #include <sturnus/ops/reduce.h>
@@ -107,6 +108,9 @@ struct Sum {
   }
   void lower(Emitter& emitter, const Node& node) const {
     const Array& x = node.inputs[0];
+    if (Array wide = widened(x); !wide.same(x)) {
+      return emitter.expand(node, {converted(sum_over(wide, axes), x.dtype())});
+    }
     bool rows = axes == Axes{x.rank() - 1} && x.rank() > 1;
     bool many_rows = rows && x.size() > few_elements;
     if (auto extents = as_host_sum(x, axes, many_rows); extents && emitter.calls_host()) {
@@ -238,13 +242,24 @@ double count_of(const Reduced& reduced) {
   return static_cast<double>(product(picked(reduced.x.shape(), reduced.axes)));
 }
 
+// |x|^2, which is real.
+Array squared_size(const Array& x) {
+  if (!is_complex(x.dtype())) return x * x;
+  Array re = real(x), im = imag(x);
+  return re * re + im * im;
+}
+
 // The mean squared distance from the mean.
 Array variance(const Reduced& reduced, double correction) {
-  Axes left = complement(reduced.x.rank(), reduced.axes);
-  Array mean = sum_over(reduced.x, reduced.axes) / count_of(reduced);
-  Array distance = reduced.x - broadcast(mean, reduced.x.shape(), left);
-  return sum_over(distance * distance, reduced.axes) / (count_of(reduced) - correction);
+  Array x = widened(reduced.x);
+  Axes left = complement(x.rank(), reduced.axes);
+  Array mean = sum_over(x, reduced.axes) / count_of(reduced);
+  Array distance = x - broadcast(mean, x.shape(), left);
+  return sum_over(squared_size(distance), reduced.axes) / (count_of(reduced) - correction);
 }
+
+// y, computed from x, in the type of x or of its parts.
+Array rounded_like(const Array& x, const Array& y) { return converted(y, real_type(x.dtype())); }
 
 // sqrt with the derivative 0 at 0.
 Array sqrt_of_squares(const Array& x) {
@@ -305,8 +320,9 @@ Array mean(Operand x, Over over) {
   Blame blame(x.where);
   Array y = internal::to_floating(x);
   auto reduced = internal::resolve("mean", y, over);
-  Array total = internal::sum_over(reduced.x, reduced.axes);
-  return internal::finish(total / internal::count_of(reduced), reduced, over);
+  Array total = internal::sum_over(internal::widened(y), reduced.axes);
+  Array average = internal::converted(total / internal::count_of(reduced), y.dtype());
+  return internal::finish(average, reduced, over);
 }
 
 Array max(Operand x, Over over) {
@@ -336,8 +352,10 @@ Array prod(Operand x, Over over) {
 Array var(Operand x, Over over, double correction) {
   Blame blame(x.where);
   auto reduced = internal::resolve("var", internal::to_floating(x), over);
-  return internal::as_one_program(
-      [&] { return internal::finish(internal::variance(reduced, correction), reduced, over); });
+  return internal::as_one_program([&] {
+    Array squared = internal::variance(reduced, correction);
+    return internal::finish(internal::rounded_like(reduced.x, squared), reduced, over);
+  });
 }
 
 Array stddev(Operand x, Over over, double correction) {
@@ -345,7 +363,8 @@ Array stddev(Operand x, Over over, double correction) {
   auto reduced = internal::resolve("stddev", internal::to_floating(x), over);
   return internal::as_one_program([&] {
     Array squared = internal::variance(reduced, correction);
-    return internal::finish(internal::sqrt_of_squares(squared), reduced, over);
+    Array root = internal::sqrt_of_squares(squared);
+    return internal::finish(internal::rounded_like(reduced.x, root), reduced, over);
   });
 }
 
@@ -383,10 +402,12 @@ Array norm(Operand x, Over over, double order) {
   }
   if (largest) internal::require_elements("norm", reduced.x.type(), reduced.axes);
   return internal::as_one_program([&] {
-    Array size = order == 2 ? reduced.x * reduced.x : abs(reduced.x);
+    Array x = internal::widened(reduced.x);
+    Array size = order == 2 ? internal::squared_size(x) : abs(x);
     Array y = largest ? internal::make(internal::Extreme{true, reduced.axes}, {size})
                       : internal::sum_over(size, reduced.axes);
-    return internal::finish(order == 2 ? internal::sqrt_of_squares(y) : y, reduced, over);
+    if (order == 2) y = internal::sqrt_of_squares(y);
+    return internal::finish(internal::rounded_like(reduced.x, y), reduced, over);
   });
 }
 

@@ -1,5 +1,6 @@
 // Reductions. `axes` are counted from 0, from the end when negative; without axes all are reduced.
 // All functions throw ShapeError for an axis that x does not have, or that is named twice.
+// Numbers of 16 bits are added up in f32, and the result is rounded once.
 #pragma once
 
 #include <sturnus/functional/array.h>
@@ -29,7 +30,8 @@ Array mean(Operand x, Over over = {});
 /// The product of the elements, with exact derivatives also where elements are zero. StableHLO:
 /// reduce with multiply.
 Array prod(Operand x, Over over = {});
-/// sum((x - mean)^2) / (count - correction): correction 1 for the unbiased estimate.
+/// sum(|x - mean|^2) / (count - correction): correction 1 for the unbiased estimate. Real for
+/// complex x.
 Array var(Operand x, Over over = {}, double correction = 0);
 /// sqrt(var); where that is 0, so is the derivative.
 Array stddev(Operand x, Over over = {}, double correction = 0);
@@ -43,9 +45,9 @@ Array argmax(Operand x);
 Array argmax(Operand x, int axis, bool keep = false);
 Array argmin(Operand x);
 Array argmin(Operand x, int axis, bool keep = false);
-/// The norm of the elements as one vector: order 2 is sqrt(sum(x^2)), 1 is sum(|x|), infinity is
-/// max(|x|). Where the norm is 0, so is the derivative. Throws Error for another order, ShapeError
-/// when there is no element for order infinity.
+/// The norm of the elements as one vector: order 2 is sqrt(sum(|x|^2)), 1 is sum(|x|), infinity is
+/// max(|x|). Real for complex x. Where the norm is 0, so is the derivative. Throws Error for
+/// another order, ShapeError when there is no element for order infinity.
 Array norm(Operand x, Over over = {}, double order = 2);
 
 }  // namespace sturnus

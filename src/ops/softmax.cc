@@ -55,7 +55,9 @@ Over kept_axes(std::string_view function, const Array& x, const Over& over) {
 }  // namespace internal
 
 using internal::Blame;
+using internal::converted;
 using internal::Exponentials;
+using internal::widened;
 
 Array logaddexp(Operand a, Operand b) {
   return internal::make_floating(internal::LogAddExp{}, a, b);
@@ -66,8 +68,8 @@ Array logsumexp(Operand operand, Over over) {
   Array x = internal::to_floating(operand);
   Over kept = internal::kept_axes("logsumexp", x, over);
   return internal::as_one_program([&] {
-    Exponentials e(x, kept);
-    Array result = log(e.sum) + e.largest;
+    Exponentials e(widened(x), kept);
+    Array result = converted(log(e.sum) + e.largest, x.dtype());
     internal::Axes left = internal::complement(x.rank(), *kept.axes);
     return over.keep ? result : internal::reshape_to(result, internal::picked(x.shape(), left));
   });
@@ -78,8 +80,8 @@ Array softmax(Operand operand, int axis) {
   Array x = internal::to_floating(operand);
   Over kept = internal::kept_axes("softmax", x, axis);
   return internal::as_one_program([&] {
-    Exponentials e(x, kept);
-    return exp(e.moved) / e.sum;
+    Exponentials e(widened(x), kept);
+    return converted(exp(e.moved) / e.sum, x.dtype());
   });
 }
 
@@ -88,8 +90,8 @@ Array log_softmax(Operand operand, int axis) {
   Array x = internal::to_floating(operand);
   Over kept = internal::kept_axes("log_softmax", x, axis);
   return internal::as_one_program([&] {
-    Exponentials e(x, kept);
-    return e.moved - log(e.sum);
+    Exponentials e(widened(x), kept);
+    return converted(e.moved - log(e.sum), x.dtype());
   });
 }
 

@@ -74,6 +74,8 @@ TEST(Collectives, SeeAllCalls) {
   EXPECT_EQ(over([](Array v) { return v + sum(all_gather(v, "m")); }), (Floats{10, 11, 15}));
   EXPECT_EQ(over([](Array v) { return v + static_cast<double>(axis_size("m")); }),
             (Floats{4, 5, 9}));
+  Array holds = vmap([](Array v) { return psum(v > 1.0, "m"); }, {.axis_name = "m"})(x);
+  EXPECT_EQ(holds.to_vector<int>(), (HostVector<int>{2, 2, 2}));
   // Of what does not differ between the calls there are still as many.
   EXPECT_EQ(over([](Array v) { return v + psum(1.0, "m"); }), (Floats{4, 5, 9}));
 }

@@ -1,6 +1,7 @@
 // Rows of the reductions, running results and sums of exponentials.
 #include <sturnus/functional/reduce_by.h>
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/complex.h>
 #include <sturnus/ops/cumulative.h>
 #include <sturnus/ops/dot.h>
 #include <sturnus/ops/reduce.h>
@@ -50,6 +51,19 @@ std::vector<Row> reduce_rows() {
        {},
        1},
       {"norm", [](const Arrays& x) { return norm(x[0], 1); }, {{2, 3}}},
+      {"norm, var and stddev of complex numbers",
+       [](const Arrays& x) {
+         Array z = make_complex(x[0], square(x[1]));
+         return norm(z, 1) + var(z, 1) + stddev(z, 1);
+       },
+       {{2, 3}, {2, 3}},
+       0.5,
+       1.5,
+       {},
+       2,
+       1e-6,
+       true,
+       {DType::f32}},
       {"norm of order 1", [](const Arrays& x) { return norm(x[0], {}, 1); }, {{5}}, 0.2, 2, {}, 2},
       {"norm of order infinity",
        [infinity](const Arrays& x) { return norm(x[0], 0, infinity); },

@@ -3,15 +3,19 @@
 #include <sturnus/functional/control_flow.h>
 #include <sturnus/functional/grad.h>
 #include <sturnus/functional/graph.h>
+#include <sturnus/functional/jit.h>
 #include <sturnus/functional/reduce_by.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/cumulative.h>
 #include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
 #include <sturnus/ops/softmax.h>
+#include <sturnus/ops/subscript.h>
 #include <sturnus/ops/transcendental.h>
 
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <limits>
 #include <random>
@@ -245,6 +249,45 @@ TEST(Norm, DerivativeAtZeroIsZero) {
   }
   expect_close(grad([](Array x) { return stddev(x); })(ones({3}, DType::f64)), {0, 0, 0});
   EXPECT_NE(message_of([&] { norm(zero, {}, 3); }).find("norm: the order is 3"), std::string::npos);
+}
+
+// With |x|^2, so that the results are real.
+TEST(Reduce, OfComplexNumbers) {
+  Array z = array(std::vector<std::complex<double>>{{1, 0}, {0, 1}, {3, -2}, {0, 0}});
+  expect_close(norm(z), {std::sqrt(15.0)});
+  expect_close(norm(z, {}, 1), {2 + std::sqrt(13.0)});
+  expect_close(var(z), {15.0 / 4 - (16.0 + 1) / 16});
+  expect_close(stddev(z), {std::sqrt(15.0 / 4 - 17.0 / 16)});
+  EXPECT_EQ(norm(z).dtype(), DType::f64);
+  EXPECT_EQ(var(zeros({2}, DType::c64)).dtype(), DType::f32);
+}
+
+// Each is rounded once, however many elements there are.
+TEST(Reduce, OfManyNumbersOf16Bits) {
+  constexpr std::int64_t count = 100000;
+  for (DType dtype : {DType::f16, DType::bf16}) {
+    Array one = ones({count}, dtype), large = full({count}, 1000, dtype);
+    Array signs = convert(where(arange(count) % 2 == 0, 1, -1), dtype);
+    auto both = [](auto f, const Array& x) {
+      Array at_once = f(x), compiled = jit(f)(x);
+      EXPECT_EQ(at_once.dtype(), x.dtype());
+      EXPECT_EQ(numbers(at_once), numbers(compiled)) << x.type().str();
+      return numbers(at_once)[0];
+    };
+    EXPECT_EQ(both([](Array x) { return mean(x); }, one), 1);
+    EXPECT_EQ(both([](Array x) { return mean(x); }, large), 1000);
+    EXPECT_EQ(both([](Array x) { return var(x); }, signs), 1);
+    EXPECT_EQ(both([](Array x) { return stddev(x); }, signs), 1);
+    auto rounded = [dtype](double x) { return numbers(Array(x, dtype))[0]; };
+    EXPECT_EQ(both([](Array x) { return norm(x); }, one), rounded(std::sqrt(1e5)));
+    EXPECT_EQ(both([](Array x) { return norm(x, {}, 1); }, 0.5 * one), rounded(5e4));
+    EXPECT_EQ(both([](Array x) { return sum(x); }, 0.5 * one), rounded(5e4));
+    EXPECT_EQ(both([](Array x) { return sum(reshape(x, {2, count / 2}), 1); }, one), rounded(5e4));
+    EXPECT_EQ(both([](Array x) { return logsumexp(x); }, one), rounded(1 + std::log(1e5)));
+    EXPECT_EQ(both([](Array x) { return cumsum(x)[-1]; }, 0.5 * one), rounded(5e4));
+  }
+  EXPECT_EQ(jit([] { return mean(full({1000}, 1000, DType::f16)); })().dtype(), DType::f16);
+  EXPECT_EQ(numbers(jit([] { return mean(full({1000}, 1000, DType::f16)); })())[0], 1000);
 }
 
 TEST(Logsumexp, AtTheLimits) {
