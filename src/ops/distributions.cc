@@ -7,6 +7,7 @@
 #include <sturnus/ops/order.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
+#include <sturnus/ops/special.h>
 #include <sturnus/ops/take.h>
 #include <sturnus/ops/transcendental.h>
 #include <sturnus/ops/triangular.h>
@@ -20,6 +21,7 @@
 #include "src/ops/promotion.h"
 #include "src/ops/quick_erf_inv.h"
 #include "src/ops/random_words.h"
+#include "src/ops/scaled_erfc.h"
 #include "src/ops/structural.h"
 
 namespace sturnus {
@@ -49,6 +51,42 @@ Array drawn_by_sums(const Key& key, const Array& weights, const Shape& shape) {
   Array reached = (1.0 - u) * max(sums);
   Array before = sums < expand_dims(reached, -1);
   return sum(convert(before, DType::i32), -1);
+}
+
+// One end of a truncated normal distribution. That of a number is computed in f64.
+struct Bound {
+  Array at, erf;
+  Bound(std::string_view function, const Operand& bound, DType dtype, const Shape& shape)
+      : at(converted(to_array(function, bound, dtype), dtype)) {
+    constexpr double root = std::numbers::sqrt2;
+    erf =
+        bound.number ? Array(std::erf(bound.number->real / root), dtype) : sturnus::erf(at / root);
+    at = broadcast_to_shape(function, at, shape);
+    erf = broadcast_to_shape(function, erf, shape);
+  }
+};
+
+// A normal number between low, which is positive, and high, from t uniform in [0, 1). What lies
+// beyond s > low, as a share of what lies beyond low, falls as exp(-((s - low) (s + low)) / 2), and
+// a little faster: its logarithm is inverted by Newton's method, from the right.
+Array tail_normal(const Array& low, const Array& high, const Array& t) {
+  Array from = low / std::numbers::sqrt2;
+  Array first = scaled_erfc(from);
+  auto log_share = [&](const Array& s) {
+    return log(scaled_erfc(from + s) / first) - s * (2.0 * from + s);
+  };
+  // Beyond 40 there is nothing.
+  Array span = minimum(high / std::numbers::sqrt2 - from, 40.0);
+  Array drawn = log1p(t * expm1(log_share(span)));
+  auto newton = [&](const Array& s) {
+    Array slope = 2.0 * std::numbers::inv_sqrtpi / scaled_erfc(from + s);
+    return s + (log_share(s) - drawn) / slope;
+  };
+  Array s = -drawn / (sqrt(from * from - drawn) + from);
+  for (int i = 0; i < 3; i++) s = newton(s);
+  // The last step alone has the derivatives of all.
+  s = newton(stop_gradient(s));
+  return low + std::numbers::sqrt2 * s;
 }
 
 }  // namespace
@@ -104,28 +142,49 @@ Array cauchy(const Key& key, const Shape& shape, DType dtype, Where where) {
   });
 }
 
-Array truncated_normal(const Key& key, double low, double high, const Shape& shape, DType dtype,
-                       Where where) {
-  Blame blame(where);
+Array truncated_normal(const Key& key, Operand low, Operand high, const Shape& shape, DType dtype) {
+  Blame blame(low.where);
   internal::check_floating("truncated_normal", dtype);
-  if (!(low < high)) {
-    throw Error(internal::message(
-        "truncated_normal",
-        "low is " + internal::shortest_text(low) + ", high is " + internal::shortest_text(high),
-        "Make low smaller than high"));
+  if (low.number && high.number && !(low.number->real < high.number->real)) {
+    throw Error(internal::message("truncated_normal",
+                                  "low is " + low.number->str() + ", high is " + high.number->str(),
+                                  "Make low smaller than high"));
   }
   return as_one_program([&] {
-    double a = std::erf(low / std::numbers::sqrt2), b = std::erf(high / std::numbers::sqrt2);
-    Array u = uniform(key, shape, a, b, dtype);
-    Array x = std::numbers::sqrt2 * internal::quick_erf_inv(u);
-    // Rounding must not reach the limits themselves.
+    Array unit = uniform(key, shape, 0.0, 1.0, dtype);
     internal::Limits limits = internal::limits_of(dtype);
-    auto inwards = [&limits](double limit, int direction) {
-      if (limit == 0) return direction * limits.tiny;
-      return limit * (1 + (limit * direction > 0 ? 1 : -1) * limits.epsilon);
+    internal::Bound a("truncated_normal", low, dtype, shape),
+        b("truncated_normal", high, dtype, shape);
+    // Near the ends of erf there are few numbers, and the ends themselves are infinitely far.
+    double last = 1 - limits.epsilon / 2;
+    Array u = clamp(-last, internal::between(a.erf, b.erf, unit), last);
+    Array x = std::numbers::sqrt2 * internal::quick_erf_inv(u);
+    constexpr double far = 2;
+    bool on_right = !low.number || low.number->real > far;
+    bool on_left = !high.number || high.number->real < -far;
+    if (on_right || on_left) {
+      // What lies far on the left is mirrored.
+      Array right = a.at > far, left = b.at < -far;
+      Array from = where(right, a.at, where(left, -b.at, far));
+      Array to = where(right, b.at, where(left, -a.at, far + 1));
+      Array beyond = internal::tail_normal(internal::widened(from), internal::widened(to),
+                                           internal::widened(unit));
+      beyond = convert(beyond, dtype);
+      x = where(right, beyond, where(left, -beyond, x));
+    }
+    // Rounding must not reach the limits themselves.
+    auto inwards = [&limits](const Array& limit, double direction) {
+      Array moved = limit * (1.0 + sign(limit) * (direction * limits.epsilon));
+      return stop_gradient(where(limit == 0.0, direction * limits.tiny, moved));
     };
-    return clamp(inwards(low, 1), x, inwards(high, -1));
+    return clamp(inwards(a.at, 1), x, inwards(b.at, -1));
   });
+}
+
+Array truncated_normal(const Key& key, Operand low, Operand high) {
+  Blame blame(low.where);
+  auto [a, b] = internal::promote("truncated_normal", internal::to_floating(low), high);
+  return truncated_normal(key, low, high, a.shape(), a.dtype());
 }
 
 Array rademacher(const Key& key, const Shape& shape, DType dtype, Where where) {

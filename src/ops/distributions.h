@@ -31,10 +31,12 @@ Array gumbel(const Key& key, const Shape& shape = {}, DType dtype = DType::f32,
 /// Density 1 / (pi (1 + x^2)): tan(pi (u - 1/2)).
 Array cauchy(const Key& key, const Shape& shape = {}, DType dtype = DType::f32,
              Where where = Where::here());
-/// Normal with mean 0 and variance 1, conditional on low < x < high: density proportional to
-/// exp(-x^2 / 2) there. Throws Error unless low < high.
-Array truncated_normal(const Key& key, double low, double high, const Shape& shape = {},
-                       DType dtype = DType::f32, Where where = Where::here());
+/// Normal with mean 0 and variance 1, conditional on low < x < high, which fit the shape by
+/// broadcasting; however far out both are: density proportional to exp(-x^2 / 2) there. Throws Error
+/// for numbers unless low < high.
+Array truncated_normal(const Key& key, Operand low, Operand high, const Shape& shape,
+                       DType dtype = DType::f32);
+Array truncated_normal(const Key& key, Operand low, Operand high);
 /// -1 or 1.
 Array rademacher(const Key& key, const Shape& shape = {}, DType dtype = DType::f32,
                  Where where = Where::here());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/ops/elementwise.h"
+#include "src/ops/scaled_erfc.h"
 
 namespace sturnus {
 namespace internal {
@@ -100,6 +101,19 @@ Array erf_inv_of(const Array& x) {
   Array result = where(size == 1.0, std::numeric_limits<double>::infinity(), better);
   return where(x < 0.0, -result, result);
 }
+
+}  // namespace
+
+Array scaled_erfc(const Array& x) {
+  // Far out the first terms of the series in 1 / x^2, in the middle as in far_erfc.
+  Array y = 0.5 / (x * x);
+  Array series = (1.0 - y * (1.0 - 3.0 * y * (1.0 - 5.0 * y))) * (inv_sqrtpi / x);
+  Array inside = minimum(x, 28.0);
+  Array t = (inside - 3.5) / (inside + 3.5);
+  return where(x < 28.0, polynomial(t, erfc_far) / (1.0 + 2.0 * inside), series);
+}
+
+namespace {
 
 struct Erf {
   static constexpr std::string_view name = "erf";

@@ -9,6 +9,7 @@
 #include <sturnus/ops/dot.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
+#include <sturnus/ops/subscript.h>
 #include <sturnus/ops/transcendental.h>
 
 #include <boost/math/distributions/cauchy.hpp>
@@ -94,12 +95,51 @@ TEST(Distributions, SamplesHaveTheirDistribution) {
   }
 }
 
+// However far out: what lies beyond x, as a share of what lies beyond low, is uniform.
 TEST(Distributions, TruncatedNumbersStayInside) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  boost::math::normal_distribution<> normal;
   for (auto [low, high] : {std::pair(-1.0, 2.0), std::pair(2.0, 2.001), std::pair(-3.0, -2.5),
-                           std::pair(-std::numeric_limits<double>::infinity(), 0.0)}) {
-    Array x = truncated_normal(key(1), low, high, {100000});
-    EXPECT_GT(min(x).item<float>(), low);
-    EXPECT_LT(max(x).item<float>(), high);
+                           std::pair(-infinity, 0.0), std::pair(1.9, infinity),
+                           std::pair(4.5, infinity), std::pair(-infinity, -6.0),
+                           std::pair(10.0, 11.0), std::pair(-30.0, -20.0), std::pair(3.0, 3.5)}) {
+    double from = low > 0 ? low : -high, to = low > 0 ? high : -low;
+    for (DType dtype : low == 4.5 ? std::vector{DType::f32, DType::f64} : std::vector{DType::f32}) {
+      Array x = truncated_normal(key(1), low, high, {20000}, dtype);
+      double least = numbers(min(x))[0], most = numbers(max(x))[0];
+      EXPECT_GT(least, low) << low << " " << high;
+      EXPECT_LT(most, high) << low << " " << high;
+      if (from < 2.5) continue;
+      double all = cdf(complement(normal, from)), none = to < 40 ? cdf(complement(normal, to)) : 0;
+      auto share = [&](double y) {
+        return 1 - (cdf(complement(normal, low > 0 ? y : -y)) - none) / (all - none);
+      };
+      EXPECT_LT(ks_statistic(numbers(low > 0 ? x : -x),
+                             [&](double y) { return share(low > 0 ? y : -y); }),
+                2.2)
+          << low << " " << high << " " << name_of(dtype);
+    }
+  }
+  Array far = truncated_normal(key(1), 1e6, infinity, {1000}, DType::f64);
+  EXPECT_NEAR(numbers(mean(far - 1e6))[0], 1e-6, 1e-7);
+}
+
+TEST(Distributions, TruncatedNumbersHaveEndsOfEachTheirOwn) {
+  Array low = array({-1, 3, -8, 0}, DType::f64),
+        high = array({{1, 5, -6, 0.5}, {2, 9, -7, 1}}, DType::f64);
+  Array x = truncated_normal(key(3), low, high);
+  EXPECT_EQ(x.type(), (ArrayType{DType::f64, {2, 4}}));
+  EXPECT_TRUE(all((x > low) & (x < high)).item<bool>());
+  for (std::int64_t i = 0; i < 4; i++) {
+    // The derivative by an end, against that of the numbers themselves.
+    auto of_low = [&](Array a) { return truncated_normal(key(3), a, high(1, i), {5}, DType::f64); };
+    auto of_high = [&](Array b) { return truncated_normal(key(3), low[i], b, {5}, DType::f64); };
+    for (const auto& [f, at] : std::vector<std::pair<std::function<Array(Array)>, Array>>{
+             {of_low, low[i]}, {of_high, high(1, i)}}) {
+      Array slope = jvp(f, at, Array(1.0, DType::f64)).second;
+      Array difference = (f(at + 1e-6) - f(at - 1e-6)) / 2e-6;
+      EXPECT_LT(numbers(max(abs(slope - difference)))[0], 1e-6) << i;
+    }
   }
 }
 
