@@ -1,5 +1,6 @@
 #include <sturnus/functional/debug.h>
 #include <sturnus/functional/emitter.h>
+#include <sturnus/functional/op.h>
 #include <sturnus/functional/print.h>
 #include <sturnus/functional/program.h>
 #include <sturnus/runtime/checksum.h>
@@ -13,6 +14,12 @@
 namespace sturnus {
 
 Array abstract_array(DType dtype, Shape shape) {
+  for (std::int64_t extent : shape) {
+    if (extent >= 0) continue;
+    throw ShapeError(internal::message(
+        "abstract_array", "the shape " + internal::print_field(shape) + " has a negative extent",
+        "Give extents of 0 or more"));
+  }
   return internal::placeholder({dtype, std::move(shape)}, "abstract_array");
 }
 

@@ -18,6 +18,13 @@ struct Bitcast {
                                    " have elements of different sizes",
                                "Choose a type of the same size, or use convert"));
     }
+    auto has_bits = [](DType type) { return type != DType::boolean && !is_complex(type); };
+    if (x[0].dtype() != dtype && !(has_bits(x[0].dtype()) && has_bits(dtype))) {
+      throw DtypeError(message(
+          "bitcast",
+          x[0].type().str() + " and " + std::string(name_of(dtype)) + " do not have the same bits",
+          "Use convert for bool, real and imag for complex numbers"));
+    }
     return {dtype, x[0].shape()};
   }
 };

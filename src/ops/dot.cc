@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include "src/ops/elementwise.h"
 
@@ -415,6 +416,10 @@ Array dot_general(Operand a, Operand b, DotAxes axes) {
             std::to_string(axes.right_batch.size()) + " and " +
             std::to_string(axes.right_sum.size()) + " of " + y.type().str(),
         "Name as many on the left as on the right"));
+  }
+  for (const auto& [array, batch, summed] : {std::tuple(x, axes.left_batch, axes.left_sum),
+                                             std::tuple(y, axes.right_batch, axes.right_sum)}) {
+    internal::checked_axes("dot_general", array.type(), internal::joined(batch, summed));
   }
   return internal::contract(x, y, counted(x, axes.left_batch), counted(y, axes.right_batch),
                             counted(x, axes.left_sum), counted(y, axes.right_sum));

@@ -113,7 +113,7 @@ Array irfft(Operand operand, int axes, std::int64_t n) {
   Blame blame(operand.where, "irfft");
   Array x = internal::to_complex(operand);
   Shape lengths = internal::last_extents("irfft", operand, axes);
-  lengths.back() = n > 0 ? n : 2 * (lengths.back() - 1);
+  lengths.back() = n != 0 ? n : 2 * (lengths.back() - 1);
   if (lengths.back() < 1 || lengths.back() / 2 + 1 != x.shape().back()) {
     throw ShapeError(internal::message(
         "irfft", std::to_string(lengths.back()) + " entries from " + x.type().str(),

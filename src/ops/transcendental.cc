@@ -1,8 +1,11 @@
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/complex.h>
 #include <sturnus/ops/transcendental.h>
 
 #include <cmath>
 #include <numbers>
+#include <tuple>
+#include <utility>
 
 #include "src/ops/elementwise.h"
 
@@ -128,7 +131,53 @@ struct Tan {
 };
 
 // sqrt(1 - x^2), accurate near 1.
-Array other_leg(const Array& x) { return sqrt((1.0 - x) * (1.0 + x)); }
+Array other_leg(const Array& x) {
+  // The product of complex numbers would overflow, and leave the branch.
+  if (is_complex(x.dtype())) return sqrt(1.0 - x) * sqrt(1.0 + x);
+  return sqrt((1.0 - x) * (1.0 + x));
+}
+
+// The square root of re + i im with the sign of im, also where that is 0: parts in real arithmetic,
+// which knows the sign of 0.
+std::pair<Array, Array> root_of(const Array& re, const Array& im) {
+  Array half = sqrt(0.5 * hypot(re, im) + 0.5 * abs(re));
+  Array safe = where(half == 0.0, 1.0, half);
+  Array other = 0.5 * (im / safe);
+  Array below = (im < 0.0) | (1.0 / im < 0.0);
+  Array right = re >= 0.0;
+  return {where(right, half, abs(other)), where(right, other, where(below, -half, half))};
+}
+
+// asin and acos of complex numbers by W. Kahan, Branch cuts for complex elementary functions, 1987.
+struct Legs {
+  Array x, s1, s2, d1, d2;  // the real part of z; sqrt(1 + z), sqrt(1 - z)
+  explicit Legs(const Array& z) : x(real(z)) {
+    Array y = imag(z);
+    std::tie(s1, s2) = root_of(1.0 + x, y);
+    std::tie(d1, d2) = root_of(1.0 - x, -y);
+  }
+  Array asin() const {
+    Array re = s1 * d1 - s2 * d2, im = d1 * s2 - d2 * s1;
+    return make_complex(atan2(x, re), asinh(im));
+  }
+  Array acos() const {
+    Array im = s1 * d2 - s2 * d1;
+    return make_complex(2.0 * atan2(d1, s1), asinh(im));
+  }
+};
+
+// The real part is half the angle of (1 - |z|^2) + 2 i x, the imaginary part a quarter of the
+// logarithm of |z + i|^2 / |z - i|^2, without squares that overflow.
+Array complex_atan(const Array& z) {
+  Array x = real(z), y = imag(z), size = abs(y);
+  Array from_1 = size - 1.0;
+  Array scale = maximum(abs(x), abs(from_1));
+  scale = where(scale == 0.0, 1.0, scale);
+  Array square = x * (x / scale) + from_1 * (from_1 / scale);
+  Array im = 0.25 * log1p((4.0 * (size / scale)) / square);
+  Array below = -(from_1 * (1.0 + size)) - x * x;
+  return make_complex(0.5 * atan2(x, 0.5 * below), where(y < 0.0, -im, im));
+}
 
 struct Asin {
   static constexpr std::string_view name = "asin";
@@ -138,7 +187,7 @@ struct Asin {
   }
   void lower(Emitter& emitter, const Node& node) const {
     const Array& x = node.inputs[0];
-    emitter.expand(node, {atan2(x, other_leg(x))});
+    emitter.expand(node, {is_complex(x.dtype()) ? Legs(x).asin() : atan2(x, other_leg(x))});
   }
 };
 
@@ -150,7 +199,7 @@ struct Acos {
   }
   void lower(Emitter& emitter, const Node& node) const {
     const Array& x = node.inputs[0];
-    emitter.expand(node, {atan2(other_leg(x), x)});
+    emitter.expand(node, {is_complex(x.dtype()) ? Legs(x).acos() : atan2(other_leg(x), x)});
   }
 };
 
@@ -161,7 +210,9 @@ struct Atan {
     return dx[0] / (1.0 + x[0] * x[0]);
   }
   void lower(Emitter& emitter, const Node& node) const {
-    emitter.expand(node, {atan2(node.inputs[0], ones_of(node.types[0]))});
+    const Array& x = node.inputs[0];
+    bool complex = is_complex(x.dtype());
+    emitter.expand(node, {complex ? complex_atan(x) : atan2(x, ones_of(node.types[0]))});
   }
 };
 

@@ -59,6 +59,15 @@ TEST(Errors, Elementwise) {
       {"bitcast", [] { bitcast(x3(), DType::f64); }, dtype_error,
        "bitcast: f32[3] and f64 have elements of different sizes (<here>). Choose a type of the "
        "same size, or use convert"},
+      {"bitcast of bool", [] { bitcast(x3() > 0.0, DType::u8); }, dtype_error,
+       "bitcast: bool[3] and u8 do not have the same bits (<here>). Use convert for bool, real and "
+       "imag for complex numbers"},
+      {"bitcast of complex", [] { bitcast(z3(), DType::f64); }, dtype_error,
+       "bitcast: c64[3] and f64 do not have the same bits (<here>). Use convert for bool, real and "
+       "imag for complex numbers"},
+      {"a number that does not fit", [] { whole3() + 3000000000; }, dtype_error,
+       "add: the number 3000000000 does not fit into i32, which holds -2147483648 to 2147483647 "
+       "(<here>). Use a type that holds it, such as i64"},
       {"make_complex", [] { make_complex(z3(), z3()); }, dtype_error,
        "make_complex: the parts are c64[3], but must be of f32 or f64 (<here>). Convert them "
        "first"},

@@ -51,6 +51,27 @@ TEST(Complex, AbsHasNoSlopeAtZero) {
   EXPECT_EQ(angle(z).to_vector<double>()[0], 0);
 }
 
+// Also on the branch cuts, and far out, where squares overflow.
+TEST(Complex, InverseFunctionsAreThoseOfTheStandardLibrary) {
+  Numbers points = {{2.5, 0.0},   {2.5, -0.0}, {-2.5, 0.0}, {-2.5, -0.0}, {0.5, 0.0},
+                    {0.5, 0.25},  {-0.3, 1.2}, {1, 0.0},    {0.0, 2.5},   {-0.0, 2.5},
+                    {0.0, -2.5},  {1e20, 1},   {-1e20, 1},  {1, 1e20},    {1e200, -1e200},
+                    {1e-9, 1e-9}, {0, 0.999}};
+  Array z = array(points);
+  auto each = [&](Number (*f)(const Number&)) {
+    Numbers values;
+    for (const Number& point : points) values.push_back(f(point));
+    return values;
+  };
+  expect_near(asin(z), each(std::asin<double>), "asin");
+  expect_near(acos(z), each(std::acos<double>), "acos");
+  expect_near(atan(z), each(std::atan<double>), "atan");
+  for (Array (*f)(Operand) : {asin, acos, atan}) {
+    auto single = f(Array(std::complex<float>(1e20F, 1))).item<std::complex<float>>();
+    EXPECT_TRUE(std::isfinite(single.real()) && std::isfinite(single.imag()));
+  }
+}
+
 TEST(Complex, TypesAndPrinting) {
   using Single = std::complex<float>;
   Array z = array(std::vector<Single>{{1, 2}, {-0.5F, -3}});

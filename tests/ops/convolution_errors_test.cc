@@ -52,6 +52,8 @@ TEST(Errors, Convolutions) {
        "fft: 2 axes of f32[3] (<here>). Transform the last 1, 2 or 3, and no more than there are"},
       {"irfft, length", [] { irfft(z3(), 1, 7); }, shape_error,
        "irfft: 7 entries from c64[3] (<here>). Give n / 2 + 1 entries for n"},
+      {"irfft, negative length", [] { irfft(z3(), 1, -1); }, shape_error,
+       "irfft: -1 entries from c64[3] (<here>). Give n / 2 + 1 entries for n"},
       {"rfft", [] { rfft(z3()); }, dtype_error, "rfft: c64[3] is not real (<here>). Use fft"},
       {"fft", [] { fft(nothing()); }, shape_error,
        "fft: f32[0] has no element along the transformed axes (<here>). Give it some, or treat the "

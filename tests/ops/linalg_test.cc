@@ -237,6 +237,13 @@ TEST(LinalgEdges, ZeroPivotsAndSingularMatrices) {
   EXPECT_EQ(numbers(sign)[0], 0);
   EXPECT_EQ(numbers(log)[0], -std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(numbers(cholesky(array({{1, 2}, {2, 1}})))[3]));
+  for (const Shape& shape : {Shape{0, 0}, Shape{2, 0, 0}}) {
+    Array nothing = zeros(shape, DType::f64);
+    for (double one : numbers(det(nothing))) EXPECT_EQ(one, 1);
+    for (double one : numbers(slogdet(nothing).sign)) EXPECT_EQ(one, 1);
+    for (double none : numbers(slogdet(nothing).log)) EXPECT_EQ(none, 0);
+    for (double none : numbers(logdet(nothing))) EXPECT_EQ(none, 0);
+  }
   auto zero = svd(zeros({3, 2}, DType::f64));
   EXPECT_EQ(numbers(zero.s), (std::vector<double>{0, 0}));
   EXPECT_EQ(numbers(eigh(zeros({3, 3}, DType::f64)).values), (std::vector<double>{0, 0, 0}));

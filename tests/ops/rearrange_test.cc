@@ -70,6 +70,8 @@ TEST(Creation, Ranges) {
   EXPECT_EQ(arange(3, 0, -1, DType::i32).dtype(), DType::i32);
   EXPECT_EQ(arange(2, 1).size(), 0);
   EXPECT_THROW(arange(0, 1, 0), Error);
+  expect_same(linspace(array({0, 10}), 30.0, 3), array({{0, 10}, {15, 20}, {30, 30}}));
+  expect_same(linspace(array({{1}, {2}}), array({3, 5}), 1), array({{{1, 1}, {2, 2}}}));
   expect_same(logspace(0, 3, 4), array({1, 10, 100, 1000}));
   expect_same(logspace(0, 3, 4, 2), array({1, 2, 4, 8}));
   expect_same(eye(2, 3), array({{1, 0, 0}, {0, 1, 0}}));
