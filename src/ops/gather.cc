@@ -335,6 +335,12 @@ void Scatter::lower(Emitter& emitter, const Node& node) const {
                    ", indices_are_sorted = false, unique_indices = " + (unique ? "true" : "false"));
 }
 
+// In a type that counts along every axis.
+Array wide_indices(const Array& indices) {
+  bool narrow = is_integer(indices.dtype()) && size_of(indices.dtype()) < 4;
+  return narrow ? converted(indices, DType::i32) : indices;
+}
+
 }  // namespace
 }  // namespace internal
 
@@ -345,7 +351,7 @@ Array gather(Operand x, const Array& indices, const GatherAxes& axes, const Shap
   Blame blame(x.where);
   return internal::make(internal::Gather{axes.offset, axes.collapsed, axes.x_batch,
                                          axes.indices_batch, axes.start_map, sizes, facts.inside},
-                        {internal::to_array(x), indices});
+                        {internal::to_array(x), internal::wide_indices(indices)});
 }
 
 Array scatter(Operand x, const Array& indices, Operand updates, const GatherAxes& axes,
@@ -357,7 +363,7 @@ Array scatter(Operand x, const Array& indices, Operand updates, const GatherAxes
   return internal::make(
       internal::Scatter{combine, axes.offset, axes.collapsed, axes.x_batch, axes.indices_batch,
                         axes.start_map, facts.inside, facts.unique},
-      {into, indices, values});
+      {into, internal::wide_indices(indices), values});
 }
 
 Array scatter_add(Operand x, const Array& indices, Operand updates, const GatherAxes& axes,

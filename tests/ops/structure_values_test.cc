@@ -232,6 +232,8 @@ TEST(StructureValues, DynamicSlicesAreMovedInside) {
       return written ? part(i - row, j - column) : x(i, j);
     });
   }
+  EXPECT_EQ(take(arange(300), array({7, 200}, DType::u8)).to_vector<int>()[1], 200);
+  EXPECT_EQ(take(arange(300), Array(-1, DType::i8)).item<int>(), 299);
   for (DType dtype : {DType::i8, DType::i32, DType::i64}) {
     Array last = dynamic_index(x, Array(-1, dtype));
     expect_values(last, {5}, [&](Int j) { return x(3, j); });
