@@ -51,7 +51,7 @@ TEST(BayesianPinn, DensityIsThatOfAPlainLoop) {
   Problem problem = small_problem();
   Network network = {.hidden = {3}};
   BayesianPinnOptions options = {
-      .weight_sd = 1.5, .points = 7, .residual_sd = 0.2, .lambda = Bijection::positive()};
+      .weight_sd = 1.5, .points = 7, .residual_sd = 0.2, .lambda = {Bijection::positive()}};
   Target target = bayesian_pinn(problem, network, options);
   ASSERT_EQ(target.size, 1 + network.size());
   EXPECT_EQ(target.names[0], "lambda");
