@@ -15,6 +15,7 @@
 
 #include "src/app/chain_run.h"
 #include "src/app/result_parts.h"
+#include "src/app/sampled_problems.h"
 #include "src/app/table.h"
 #include "src/app/tempering.h"
 
@@ -164,8 +165,11 @@ json against_chains(const RunConfig& config, const ExperimentData& data,
       beside.folder /= settings.method + (aims.size() == 1 ? "" : "-" + aim.name);
     }
     progress << settings.method << " of " << aim.problem << '\n';
-    ChainRun run =
-        run_chains({aim.problem, aim.target, aim.curve, about}, settings, beside, progress);
+    PosteriorToSample to_sample = {
+        .name = aim.problem, .target = aim.target, .curve = aim.curve, .about = about};
+    to_sample.starts = starts_for(data);
+    ChainSettings suited = settings_for(sampled_problem("run", aim.problem, {}), settings);
+    ChainRun run = run_chains(to_sample, suited, beside, progress);
     json described = compared(run, aim, data, ensemble);
     described["name"] = aim.name;
     result.push_back(described);

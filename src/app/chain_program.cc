@@ -51,7 +51,7 @@ SamplingOptions options_of(const ChainSettings& settings) {
           .warmup = settings.warmup,
           .draws = settings.draws,
           .seed = settings.seed,
-          .metric = one_named("sample", "metric", settings.metric, metrics, &Choice::first).second,
+          .metric = one_named("sample", "metric", metric(settings), metrics, &Choice::first).second,
           .target_accept = target_acceptance(settings),
           .max_depth = max_depth(settings)};
 }
@@ -69,12 +69,14 @@ Draws of_length(const Draws& like, std::int64_t count) {
 
 }  // namespace
 
-ChainProgram chain_program(const Target& target, const ChainSettings& settings) {
+ChainProgram chain_program(const Target& target, const ChainSettings& settings,
+                           const ChainStarts& starts) {
   Method method = method_of(settings);
   SamplingOptions options = options_of(settings);
   auto init = [=] {
     SamplingOptions begun = options;
-    begun.start = promising_starts(target, options.chains, options.seed);
+    begun.start = starts ? starts(options.chains, options.seed)
+                         : promising_starts(target, options.chains, options.seed);
     return Sampler(target, begun).init();
   };
   auto program_of = [&](const auto& sampler) -> ChainProgram {

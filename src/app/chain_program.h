@@ -22,9 +22,13 @@ struct ChainProgram {
   std::function<std::pair<ChainState, Draws>(ChainState, std::int64_t)> advance;
 };
 
-/// The chains of a posterior that the settings ask for. Throws Error, before anything is compiled,
-/// for settings that make no sense.
-ChainProgram chain_program(const Target& target, const ChainSettings& settings);
+/// Where chains begin: free numbers [chains, size].
+using ChainStarts = std::function<Array(std::int64_t chains, std::uint64_t seed)>;
+
+/// The chains of a posterior that the settings ask for, from promising_starts where there are no
+/// others. Throws Error, before anything is compiled, for settings that make no sense.
+ChainProgram chain_program(const Target& target, const ChainSettings& settings,
+                           const ChainStarts& starts = {});
 
 /// The inverse mass matrix of each chain as StanCsvRun wants it: one row for a diagonal; none for
 /// the unit metric.

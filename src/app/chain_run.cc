@@ -181,7 +181,7 @@ ChainRun run_chains(const PosteriorToSample& posterior, const ChainSettings& set
   all_settings.update(to_json(settings));
   KeptWork kept = kept_sampling(places, all_settings);
   auto begun = Clock::now();
-  ChainProgram program = chain_program(posterior.target, settings);
+  ChainProgram program = chain_program(posterior.target, settings, posterior.starts);
   Sampling sampling = load_sampling(kept, program);
   std::int64_t resumed_at = sampling.transitions, end = settings.warmup + settings.draws;
   if (resumed_at < end) sampling.state = program.advance(std::move(sampling.state), 0).first;

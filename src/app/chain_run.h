@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "src/app/chain_program.h"
 #include "src/app/chain_settings.h"
 #include "src/app/kept_work.h"
 
@@ -24,6 +25,7 @@ struct PosteriorToSample {
   std::optional<MeasuredCurve> curve;
   nlohmann::json about;     // the settings that say which posterior it is
   std::size_t weights = 0;  // so many of its last parameters are weights of a network
+  ChainStarts starts = {};  // empty: promising_starts
 };
 
 struct ChainRun {

@@ -6,6 +6,8 @@ namespace sturnus::app {
 
 using nlohmann::json;
 
+std::string metric(const ChainSettings& settings) { return settings.metric.value_or("diagonal"); }
+
 double target_acceptance(const ChainSettings& settings) {
   return settings.target_acceptance.value_or(settings.method == "random_walk" ? 0.234 : 0.8);
 }
@@ -22,7 +24,7 @@ json to_json(const ChainSettings& settings) {
                  {"warmup", settings.warmup},
                  {"draws", settings.draws},
                  {"seed", settings.seed},
-                 {"metric", settings.metric},
+                 {"metric", metric(settings)},
                  {"target_acceptance", target_acceptance(settings)}};
   if (settings.method == "nuts") result["max_depth"] = max_depth(settings);
   if (settings.method == "hmc") result["leapfrogs"] = leapfrogs(settings);

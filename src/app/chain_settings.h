@@ -12,7 +12,7 @@ struct ChainSettings {
   std::string method = "nuts";  // or hmc, random_walk
   std::int64_t chains = 4, warmup = 1000, draws = 1000;
   std::uint64_t seed = 0;
-  std::string metric = "diagonal";               // or unit, dense
+  std::optional<std::string> metric = {};        // unit, diagonal or dense; empty: diagonal
   std::optional<double> target_acceptance = {};  // empty: 0.8, for a random walk 0.234
   std::optional<std::int64_t> max_depth = {};    // of NUTS alone; empty: 10
   std::optional<std::int64_t> leapfrogs = {};    // of HMC alone; empty: 16
@@ -23,6 +23,7 @@ inline constexpr int default_max_depth = 10;
 /// As result.json has them: those that the method has.
 nlohmann::json to_json(const ChainSettings& settings);
 
+std::string metric(const ChainSettings& settings);
 double target_acceptance(const ChainSettings& settings);
 std::int64_t max_depth(const ChainSettings& settings);
 std::int64_t leapfrogs(const ChainSettings& settings);

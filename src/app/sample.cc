@@ -14,14 +14,16 @@ void sample_problem(std::ostream& out, std::ostream& progress, const SampleReque
   PosteriorToSample posterior = {problem.name, problem.target(run), {}, {}};
   if (problem.curve) posterior.curve = problem.curve(run);
   posterior.weights = problem.weights;
+  if (problem.starts) posterior.starts = problem.starts(run);
   posterior.about = {{"problem", problem.name}, {"run", run}};
   std::filesystem::path folder = request.out.empty()
                                      ? std::filesystem::path("results") / ("sample-" + problem.name)
                                      : request.out;
   RunPlaces places = {folder, request.resume};
-  chain_program(posterior.target, request);  // settings that make no sense leave no folder
+  ChainSettings settings = settings_for(problem, request);
+  chain_program(posterior.target, settings);  // settings that make no sense leave no folder
   check_places("sample", "sampling", places);
-  print_chains(out, run_chains(posterior, request, places, progress));
+  print_chains(out, run_chains(posterior, settings, places, progress));
 }
 
 }  // namespace sturnus::app

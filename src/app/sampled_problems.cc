@@ -3,7 +3,12 @@
 #include <sturnus/inference/ensembles/published.h>
 #include <sturnus/inference/posteriors/advection_posterior.h>
 #include <sturnus/inference/posteriors/bayesian_pinn.h>
+#include <sturnus/inference/posteriors/lotka_volterra_posterior.h>
 #include <sturnus/inference/posteriors/posteriors.h>
+#include <sturnus/ops/subscript.h>
+
+#include <algorithm>
+#include <utility>
 
 #include "src/app/json_reader.h"
 
@@ -16,6 +21,17 @@ SampledProblem published(const std::string& name, Experiment experiment, bool fr
   };
   return {name, [=](int run) { return posterior(run).target; }, true,
           [=](int run) { return posterior(run).curve; }};
+}
+
+// Its parameters hang together: along one axis at a time only short steps can be taken.
+SampledProblem lotka_volterra() {
+  SampledProblem problem = published("lotka_volterra", Experiment::lotka_volterra);
+  problem.starts = [](int run) {
+    return starts_for(published_data(Experiment::lotka_volterra, run));
+  };
+  problem.metric = "dense";
+  problem.target_acceptance = 0.9;
+  return problem;
 }
 
 SampledProblem advection() {
@@ -64,7 +80,7 @@ SampledProblem poisson_bpinn() {
           [=](int) {
             return bayesian_pinn(
                 poisson_problem().problem, network,
-                {.points = 32, .residual_sd = 0.1, .lambda = Bijection::positive()});
+                {.points = 32, .residual_sd = 0.1, .lambda = {Bijection::positive()}});
           },
           false,
           [=](int) {
@@ -85,7 +101,7 @@ const std::vector<SampledProblem>& sampled_problems() {
       published("oscillator", Experiment::oscillator),
       published("free_phase_oscillator", Experiment::oscillator, true),
       advection(),
-      published("lotka_volterra", Experiment::lotka_volterra),
+      lotka_volterra(),
       {"eight_schools", [](int) { return eight_schools(); }, false,
        [](int) { return eight_schools_curve(); }},
       {"hare_lynx", [](int) -> Target { return hare_lynx_model(); }, false,
@@ -93,6 +109,24 @@ const std::vector<SampledProblem>& sampled_problems() {
       oscillator_bpinn(),
       poisson_bpinn()};
   return problems;
+}
+
+ChainStarts starts_for(const ExperimentData& data) {
+  if (data.experiment != Experiment::lotka_volterra) return {};
+  return [=](std::int64_t chains, std::uint64_t seed) {
+    SmcOptions options = TemperedOptions().smc;
+    options.particles = std::max(options.particles, chains);
+    options.seed = seed;
+    SmcResult found = lotka_volterra_particles(data.train, data.noise_sd, options);
+    return found.particles(Slice{0, chains});
+  };
+}
+
+ChainSettings settings_for(const SampledProblem& problem, ChainSettings settings) {
+  if (!settings.metric) settings.metric = problem.metric;
+  bool slopes = settings.method != "random_walk";
+  if (!settings.target_acceptance && slopes) settings.target_acceptance = problem.target_acceptance;
+  return settings;
 }
 
 void check_run(const std::string& command, std::string_view problem, int run) {

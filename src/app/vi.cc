@@ -109,8 +109,9 @@ void fit_problem(std::ostream& out, std::ostream& progress, const VariationalReq
     warned.push_back(
         "The Gaussian is not the posterior: weighted by what the posterior says of them, " +
         std::to_string(draws) + " draws count for " +
-        formatted("%.0f", efficiency * static_cast<double>(draws)) +
-        ". Compare with the chains of `sturnus sample " + problem.name + "`.");
+        formatted("%.0f", efficiency * static_cast<double>(draws)) + ". Compare with `sturnus " +
+        (problem.name == name_of(Experiment::lotka_volterra) ? "posterior " : "sample ") +
+        problem.name + "`.");
   }
   json result = {{"sturnus", describe_program()},
                  {"device", default_device().description().text},

@@ -30,7 +30,12 @@ struct TemperedOptions {
   WalkOptions walk = {.draws = 1000, .steps = 60};
 };
 
-/// Tempering from the prior, then a walk of some of the particles, whose R-hat and effective sample
+/// Draws of the posterior to begin at, by tempering from the prior. Throws Error as smc does.
+SmcResult lotka_volterra_particles(const Samples& data, double sigma,
+                                   const SmcOptions& options = TemperedOptions().smc,
+                                   const LotkaVolterraPrior& prior = {});
+
+/// Such particles, then a walk of some of the particles, whose R-hat and effective sample
 /// size tell whether that was long enough. Throws Error as smc and walk_ensemble do.
 TemperedPosterior tempered_lotka_volterra(const Samples& data, double sigma,
                                           const TemperedOptions& options = {},
