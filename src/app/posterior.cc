@@ -3,14 +3,17 @@
 #include <sturnus/inference/posteriors/lotka_volterra_posterior.h>
 #include <sturnus/inference/results/metrics.h>
 #include <sturnus/inference/results/summary.h>
-#include <sturnus/ops/subscript.h>
 #include <sturnus/runtime/client.h>
 #include <sturnus/runtime/files.h>
 
 #include <algorithm>
 #include <cmath>
 #include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "src/app/chain_program.h"
 #include "src/app/clock.h"
 #include "src/app/commands.h"
 #include "src/app/experiment_run.h"
@@ -27,48 +30,80 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+constexpr std::uint64_t evidence_seeds = 4;
+
+/// The scores of a summary, and the names of their standard errors.
+std::vector<std::pair<std::string, std::string>> scores_with_errors() {
+  std::vector<std::pair<std::string, std::string>> result = {{"mean", "mcse"}, {"sd", "mcse_sd"}};
+  for (const auto& [name, probability] : described_quantiles) {
+    result.emplace_back(name, "mcse_" + name);
+  }
+  return result;
+}
+
 double mean_of(const std::vector<double>& values) {
   return values.empty() ? 0 : mean_sd(values).mean;
 }
 
-/// Chains that begin at particles of another seed than those of `temper`.
-json sample_by_nuts(const PosteriorRequest& request, const ExperimentData& data,
+ChainSettings nuts_settings(const PosteriorRequest& request) {
+  ChainSettings settings = {.chains = request.chains,
+                            .warmup = request.chain_draws / 2,
+                            .draws = request.chain_draws,
+                            .seed = request.seed + 2,
+                            .max_depth = 8};
+  return settings_for(sampled_problem("posterior", "lotka_volterra", {}), settings);
+}
+
+json sample_by_nuts(const ChainSettings& settings, const ExperimentData& data,
                     std::ostream& progress) {
   auto begun = Clock::now();
-  Target target = lotka_volterra_model(data.train, data.noise_sd);
-  SmcOptions tempering = TemperedOptions().smc;
-  tempering.particles = request.particles;
-  tempering.seed = request.seed + 1;
-  SmcResult starts = smc(target, lotka_volterra_reference(), tempering);
-  SamplingOptions options = {.chains = request.chains,
-                             .warmup = request.chain_draws / 2,
-                             .draws = request.chain_draws,
-                             .seed = request.seed,
-                             .metric = MetricKind::dense,
-                             .target_accept = 0.9,
-                             .max_depth = 8,
-                             .start = starts.particles(Slice{0, request.chains})};
-  ChainDraws chains = chain_draws({sample(target, options)});
-  std::vector<ParameterSummary> rows = summarize(chains);
-  progress << summary_table(rows) << std::endl;
-  return {{"summary", describe_summary(rows)},
-          {"log_evidence", starts.log_evidence},
+  ChainProgram program =
+      chain_program(lotka_volterra_model(data.train, data.noise_sd), settings, starts_for(data));
+  ChainState warm = program.advance(program.init(), settings.warmup).first;
+  ChainDraws chains = chain_draws({program.advance(std::move(warm), settings.draws).second});
+  progress << summary_table(summarize(chains)) << std::endl;
+  return {{"sturnus", describe_program()},
+          {"summary", describe_with_errors(chains)},
           {"divergent", mean_of(chains.statistics.divergent.values)},
           {"leapfrogs", mean_of(chains.statistics.leapfrog_steps.values)},
           {"step_size", mean_of(chains.statistics.step_size.values)},
           {"seconds", seconds_since(begun)}};
 }
 
-/// The largest difference of means, in units of both standard errors together.
+/// Temperings alone, of seeds that nothing else has.
+json more_evidence(const PosteriorRequest& request, const ExperimentData& data) {
+  json values = json::array();
+  for (std::uint64_t i = 0; i < evidence_seeds; i++) {
+    SmcOptions options = TemperedOptions().smc;
+    options.particles = request.particles;
+    options.seed = request.seed + 3 + i;
+    values.push_back(lotka_volterra_particles(data.train, data.noise_sd, options).log_evidence);
+  }
+  return {{"sturnus", describe_program()}, {"log_evidence", values}};
+}
+
+json evidence_of(std::vector<double> values) {
+  MeanSd of = mean_sd(values);
+  return {{"values", values},
+          {"mean", of.mean},
+          {"error", of.sd / std::sqrt(static_cast<double>(values.size() - 1))}};
+}
+
+/// The largest difference of means, sds and quantiles, in units of both standard errors together.
 json agreement_of(const json& one, const json& other) {
-  json result = {{"errors", -1.0}, {"parameter", ""}};
+  json result = {{"errors", -1.0}, {"parameter", ""}, {"score", ""}};
   for (const auto& [name, row] : one.items()) {
-    const json& beside = other.at(name);
-    double difference = number_or_nan(row.at("mean")) - number_or_nan(beside.at("mean"));
-    double errors = std::abs(difference) /
-                    std::hypot(number_or_nan(row.at("mcse")), number_or_nan(beside.at("mcse")));
-    if (!(errors <= result["errors"])) result = {{"errors", errors}, {"parameter", name}};
-    if (std::isnan(errors)) break;  // nothing is known of how well they agree
+    for (const auto& [score, error] : scores_with_errors()) {
+      auto number = [&](const json& of, const std::string& key) {
+        return number_or_nan(of.at(name).at(key));
+      };
+      double errors = std::abs(number(one, score) - number(other, score)) /
+                      std::hypot(number(one, error), number(other, error));
+      if (!(errors <= result["errors"])) {
+        result = {{"errors", errors}, {"parameter", name}, {"score", score}};
+      }
+      if (std::isnan(errors)) return result;  // nothing is known of how well they agree
+    }
   }
   return result;
 }
@@ -102,24 +137,36 @@ void run_posterior(std::ostream& out, std::ostream& progress, const PosteriorReq
   fs::path folder = request.out.empty() ? fs::path("results") / ("posterior-" + name) : request.out;
   make_folder("posterior", "--out", folder);
   make_folder("posterior", "--keep", request.keep);
-  TemperingSettings tempering = {request.particles, request.walkers, request.draws, request.seed};
-  json nuts = {{"particles", request.particles},
-               {"chains", request.chains},
-               {"draws", request.chain_draws},
-               {"seed", request.seed}};
-  json all = {{"sturnus", describe_program()},
-              {"device", default_device().description().text},
-              {"experiment", name},
-              {"settings", {{"tempering", to_json(tempering)}, {"nuts", nuts}}},
-              {"runs", json::array()}};
+  TemperingSettings first = {request.particles, request.walkers, request.draws, request.seed};
+  TemperingSettings second = first;
+  second.seed++;
+  ChainSettings nuts = nuts_settings(request);
+  json all = {
+      {"sturnus", describe_program()},
+      {"device", default_device().description().text},
+      {"experiment", name},
+      {"settings",
+       {{"tempering", to_json(first)}, {"again", to_json(second)}, {"nuts", to_json(nuts)}}},
+      {"runs", json::array()}};
   for (int run : runs) {
     ExperimentData data = published_data(Experiment::lotka_volterra, run);
     fs::path place = folder / ("run" + std::to_string(run));
     json result = {{"run", run}, {"truth", truth_of(data)}};
-    result["tempering"] = tempered(data, tempering, place / "tempering.json", progress).about;
-    result["nuts"] = kept_result(place / "nuts.json", nuts,
-                                 [&] { return sample_by_nuts(request, data, progress); });
-    result["agreement"] = agreement_of(result["tempering"]["summary"], result["nuts"]["summary"]);
+    result["tempering"] = tempered(data, first, place / "tempering.json", progress).about;
+    result["again"] = tempered(data, second, place / "again.json", progress).about;
+    json evidence = kept_result(place / "evidence.json", to_json(second),
+                                [&] { return more_evidence(request, data); });
+    std::vector<double> values = evidence.at("log_evidence");
+    for (const char* method : {"tempering", "again"}) {
+      values.push_back(result[method].at("log_evidence"));
+    }
+    result["evidence"] = evidence_of(values);
+    result["nuts"] = kept_result(place / "nuts.json", to_json(nuts),
+                                 [&] { return sample_by_nuts(nuts, data, progress); });
+    for (const char* method : {"again", "nuts"}) {
+      result["agreement"][method] =
+          agreement_of(result["tempering"]["summary"], result[method]["summary"]);
+    }
     all["runs"].push_back(result);
   }
   out << posterior_page(all);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <sstream>
+#include <string>
 
 namespace sturnus::app {
 namespace {
@@ -25,25 +27,56 @@ double worst(const json& method, const char* score, bool largest) {
   return result;
 }
 
-std::string quality(const json& method) {
-  return text("%.4f | ", worst(method, "rhat", true)) +
-         text("%.0f | ", worst(method, "ess_bulk", false)) +
-         text("%.0f", worst(method, "ess_tail", false));
+bool trusted(const json& method) {
+  return worst(method, "rhat", true) < 1.01 && worst(method, "ess_bulk", false) > 400 &&
+         worst(method, "ess_tail", false) > 400;
 }
 
+constexpr const char* methods[] = {"tempering", "again", "nuts"};
+
 void write_overview(std::ostream& out, const json& runs) {
-  out << "| run | log evidence, two seeds | R-hat, tempering | bulk ESS | tail ESS | R-hat, NUTS | "
-         "bulk ESS | tail ESS | divergent | largest difference of means | W(f) of 25 draws | "
-         "W(lambda) of 25 draws |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+  out << "| run | method | R-hat | bulk ESS | tail ESS | trusted | divergent | largest difference "
+         "from tempering |\n|---|---|---|---|---|---|---|---|\n";
   for (const json& run : runs) {
-    const json &tempered = run.at("tempering"), &nuts = run.at("nuts"), &gap = run.at("agreement");
-    out << "| " << run.at("run").get<int>() << " | " << text("%.2f, ", tempered.at("log_evidence"))
-        << text("%.2f", nuts.at("log_evidence")) << " | " << quality(tempered) << " | "
-        << quality(nuts) << " | " << text("%.2f %%", 100 * nuts.at("divergent").get<double>())
-        << " | " << text("%.1f errors, ", gap.at("errors"))
-        << gap.at("parameter").get<std::string>() << " | "
-        << text("%.3f", tempered.at("floor").at("w_f")) << " | "
-        << text("%.4f", tempered.at("floor").at("w_lambda")) << " |\n";
+    for (const char* name : methods) {
+      const json& method = run.at(name);
+      out << "| " << run.at("run").get<int>() << " | " << name
+          << text(" | %.4f | ", worst(method, "rhat", true))
+          << text("%.0f | ", worst(method, "ess_bulk", false))
+          << text("%.0f | ", worst(method, "ess_tail", false))
+          << (trusted(method) ? "yes" : "**no**") << " | ";
+      if (method.contains("divergent")) {
+        out << text("%.2f %%", 100 * method.at("divergent").get<double>());
+      }
+      out << " | ";
+      if (run.at("agreement").contains(name)) {
+        const json& gap = run.at("agreement").at(name);
+        out << text("%.1f errors, ", gap.at("errors")) << gap.at("score").get<std::string>()
+            << " of " << gap.at("parameter").get<std::string>();
+      }
+      out << " |\n";
+    }
+  }
+  out << "\n| run | log evidence | of seeds | W(f) of 25 draws | W(lambda) of 25 draws | "
+         "commits |\n|---|---|---|---|---|---|\n";
+  for (const json& run : runs) {
+    const json &evidence = run.at("evidence"), &floor = run.at("tempering").at("floor");
+    out << "| " << run.at("run").get<int>() << " | " << text("%.2f ± ", evidence.at("mean"))
+        << text("%.2f | ", evidence.at("error"));
+    const char* before = "";
+    for (double value : evidence.at("values")) {
+      out << before << text("%.2f", value);
+      before = ", ";
+    }
+    out << " | " << text("%.3f | ", floor.at("w_f")) << text("%.4f | ", floor.at("w_lambda"));
+    std::set<std::string> commits;
+    for (const char* name : methods) commits.insert(run.at(name).at("sturnus").at("commit"));
+    before = "";
+    for (const std::string& commit : commits) {
+      out << before << commit;
+      before = ", ";
+    }
+    out << " |\n";
   }
 }
 
@@ -53,7 +86,7 @@ void write_run(std::ostream& out, const json& run) {
          "tail ESS | R-hat |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   const json& truth = run.at("truth");
   for (const auto& [name, known] : truth.items()) {
-    for (const char* method : {"tempering", "nuts"}) {
+    for (const char* method : methods) {
       const json& row = run.at(method).at("summary").at(name);
       out << "| " << name << " | " << text("%g", known) << " | " << method;
       for (const char* score : {"mean", "mcse", "sd", "q05", "q25", "q50", "q75", "q95"}) {
@@ -77,18 +110,23 @@ std::string posterior_page(const json& result) {
       << ", source " << result.at("sturnus").at("commit").get<std::string>() << ", on "
       << result.at("device").get<std::string>()
       << ". Priors are U(0, 20) for both starts and U(0, 6) for the four rates.\n\n"
-      << "Two methods:\n\n- **tempering**: " << tempering.at("particles")
+      << "Three times:\n\n- **tempering**: " << tempering.at("particles")
       << " particles from the prior over adaptive temperatures, then " << tempering.at("walkers")
       << " of them as walkers by differential evolution, " << tempering.at("draws")
-      << " draws of each. No gradients.\n- **nuts**: " << nuts.at("chains")
-      << " chains with a dense metric, " << nuts.at("draws")
-      << " draws of each. They begin at particles of another seed: NUTS checks the posterior's "
-         "shape, the two seeds its mode. A trajectory that reaches the end of the prior counts as "
-         "divergent, since the density stops there; others are not told apart from these.\n\n"
-      << "R-hat is the largest and ESS the smallest over the six parameters. The difference of "
-         "means is in units of both standard errors together. W(f), at 200 times of both "
-         "populations, and W(lambda) are what 25 independent draws score against 5000: an ensemble "
-         "of 25 members cannot be expected to do better by much.\n\n";
+      << " draws of each. No gradients.\n- **again**: the same with other random numbers from the "
+         "first particle on.\n- **nuts**: "
+      << nuts.at("chains") << " chains with a dense metric, " << nuts.at("draws")
+      << " draws of each, which begin at particles of a third seed. A trajectory that reaches the "
+         "end of the prior counts as divergent, since the density stops there; others are not told "
+         "apart from these.\n\n"
+      << "R-hat is the largest and ESS the smallest over the six parameters; trusted is what has "
+         "R-hat below 1.01 and both ESS above 400. The difference is the largest of means, "
+         "standard "
+         "deviations and quantiles of all parameters, in units of both standard errors together: "
+         "the largest of 42 is about 3 where nothing is wrong. The log evidence is the mean over "
+         "seeds with its standard error. W(f), at 200 times of both populations, and W(lambda) are "
+         "what 25 independent draws score against 5000: an ensemble of 25 members cannot be "
+         "expected to do better by much.\n\n";
   write_overview(out, result.at("runs"));
   for (const json& run : result.at("runs")) write_run(out, run);
   out << "\nTemperatures, acceptance and times are in [" << name << "_posterior.json](" << name

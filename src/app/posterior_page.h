@@ -6,7 +6,7 @@
 
 namespace sturnus::app {
 
-/// Markdown of a result: what both methods say of every run, and how far they agree.
+/// Markdown of a result: what each method says of every run, and how far they agree.
 std::string posterior_page(const nlohmann::json& result);
 
 }  // namespace sturnus::app

@@ -3,6 +3,7 @@
 #include <sturnus/functional/doubles.h>
 #include <sturnus/inference/posteriors/lotka_volterra_posterior.h>
 #include <sturnus/inference/posteriors/measured_curves.h>
+#include <sturnus/inference/results/diagnostics.h>
 #include <sturnus/inference/results/summary.h>
 
 #include <algorithm>
@@ -42,7 +43,8 @@ json draw(const ExperimentData& data, const TemperingSettings& settings, std::os
   std::vector<ParameterSummary> rows = summarize(found.draws);
   progress << summary_table(rows) << std::endl;
   std::size_t count = std::min(kept_posterior_draws, found.draws.chains * found.draws.draws);
-  return {{"summary", describe_summary(rows)},
+  return {{"sturnus", describe_program()},
+          {"summary", describe_with_errors(found.draws)},
           {"warnings", warnings(rows)},
           {"log_evidence", found.tempering.log_evidence},
           {"temperatures", found.tempering.temperatures},
@@ -60,6 +62,23 @@ void check_tempering(const std::string& command, Experiment experiment) {
                       std::string(name_of(experiment)) + ". Leave --against tempering out");
 }
 
+json describe_with_errors(const ChainDraws& draws) {
+  std::vector<ParameterSummary> rows = summarize(draws);
+  json result = describe_summary(rows);
+  std::size_t next = 0;  // rows are in the order of parameters and elements
+  for (const ParameterDraws& parameter : draws.parameters) {
+    for (const ParameterElement& element : elements(parameter)) {
+      Matrix x = chains_of(draws, parameter, element);
+      json& row = result[rows[next++].name];
+      row["mcse_sd"] = mcse_sd(x);
+      for (const auto& [name, probability] : described_quantiles) {
+        row["mcse_" + name] = mcse_quantile(x, probability);
+      }
+    }
+  }
+  return result;
+}
+
 json to_json(const TemperingSettings& settings) {
   return {{"particles", settings.particles},
           {"walkers", settings.walkers},
@@ -70,6 +89,7 @@ json to_json(const TemperingSettings& settings) {
 DrawnPosterior tempered(const ExperimentData& data, const TemperingSettings& settings,
                         const std::filesystem::path& file, std::ostream& progress) {
   json of = to_json(settings);
+  of["errors"] = "of all scores";  // what was kept before these were known is drawn again
   of["data"] = describe_data(data.train, data.noise_sd);
   DrawnPosterior result;
   result.about = kept_result(file, of, [&] { return draw(data, settings, progress); });

@@ -2,16 +2,26 @@
 #pragma once
 
 #include <sturnus/inference/problems/experiment_data.h>
+#include <sturnus/inference/results/draws.h>
 
 #include <cstdint>
 #include <filesystem>
 #include <iosfwd>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "src/app/drawn_posterior.h"
 
 namespace sturnus::app {
+
+/// The quantiles of a summary, by name.
+inline const std::vector<std::pair<std::string, double>> described_quantiles = {
+    {"q05", 0.05}, {"q25", 0.25}, {"q50", 0.5}, {"q75", 0.75}, {"q95", 0.95}};
+
+/// As describe_summary, and the standard errors of sd and quantiles: mcse_sd, mcse_q05, ...
+nlohmann::json describe_with_errors(const ChainDraws& draws);
 
 struct TemperingSettings {
   std::int64_t particles = 1024, walkers = 64, draws = 1000;

@@ -23,14 +23,20 @@ json row(double x) {
 
 json result() {
   json summary = {{"alpha", row(3)}, {"beta", row(5)}};
-  json run = {{"run", 2},
-              {"truth", {{"alpha", 1.5}, {"beta", 1}}},
-              {"tempering",
-               {{"summary", summary},
-                {"log_evidence", -4.5},
-                {"floor", {{"w_f", 0.5}, {"w_lambda", 0.25}}}}},
-              {"nuts", {{"summary", summary}, {"log_evidence", -4.25}, {"divergent", 0.0125}}},
-              {"agreement", {{"errors", 1.25}, {"parameter", "beta"}}}};
+  json run = {
+      {"run", 2},
+      {"truth", {{"alpha", 1.5}, {"beta", 1}}},
+      {"tempering",
+       {{"sturnus", {{"commit", "abc"}}},
+        {"summary", summary},
+        {"floor", {{"w_f", 0.5}, {"w_lambda", 0.25}}}}},
+      {"again",
+       {{"sturnus", {{"commit", "abc"}}}, {"summary", {{"alpha", row(9)}, {"beta", row(12)}}}}},
+      {"nuts", {{"sturnus", {{"commit", "def"}}}, {"summary", summary}, {"divergent", 0.0125}}},
+      {"evidence", {{"values", {-4.5, -4.25}}, {"mean", -4.375}, {"error", 0.125}}},
+      {"agreement",
+       {{"again", {{"errors", 1.25}, {"parameter", "beta"}, {"score", "mean"}}},
+        {"nuts", {{"errors", 2.75}, {"parameter", "alpha"}, {"score", "sd"}}}}}};
   return {{"experiment", "lotka_volterra"},
           {"device", "a device"},
           {"sturnus", {{"version", "1.2"}, {"commit", "abc"}}},
@@ -42,11 +48,15 @@ json result() {
 
 TEST(PosteriorPage, HoldsTheWorstOfEachMethodAndEveryParameter) {
   std::string page = posterior_page(result());
-  EXPECT_THAT(page, HasSubstr("| 2 | -4.50, -4.25 | 1.0050 | 300 | 150 | 1.0050 | 300 | 150 | "
-                              "1.25 % | 1.2 errors, beta | 0.500 | 0.2500 |\n"));
+  EXPECT_THAT(page, HasSubstr("| 2 | tempering | 1.0050 | 300 | 150 | **no** |  |  |\n"
+                              "| 2 | again | 1.0120 | 900 | 450 | **no** |  | 1.2 errors, mean of "
+                              "beta |\n"
+                              "| 2 | nuts | 1.0050 | 300 | 150 | **no** | 1.25 % | 2.8 errors, sd "
+                              "of alpha |\n"));
+  EXPECT_THAT(page, HasSubstr("| 2 | -4.38 ± 0.12 | -4.50, -4.25 | 0.500 | 0.2500 | abc, def |\n"));
   EXPECT_THAT(page, HasSubstr("| alpha | 1.5 | tempering | 3.0000 | 0.0300 | 0.3000 | 1.0000 | "
                               "2.0000 | 3.0000 | 4.0000 | 5.0000 | 300 | 150 | 1.0030 |\n"
-                              "| alpha | 1.5 | nuts | 3.0000 |"));
+                              "| alpha | 1.5 | again | 9.0000 |"));
   EXPECT_THAT(page, HasSubstr("7 particles"));
 }
 
