@@ -99,9 +99,11 @@ int main(int argc, char** argv) {
   CLI::App* sample = program.add_subcommand("sample", "Draw from a posterior by Markov chains");
   SampleRequest sample_request;
   sample
-      ->add_option("problem", sample_request.problem,
-                   "exponential, oscillator, free_phase_oscillator, advection, lotka_volterra, "
-                   "eight_schools, hare_lynx, oscillator_bpinn or poisson_bpinn")
+      ->add_option(
+          "problem", sample_request.problem,
+          "exponential, oscillator, free_phase_oscillator, advection, lotka_volterra, "
+          "eight_schools, hare_lynx, oscillator_bpinn, poisson_bpinn, or with hidden layers "
+          "oscillator_bpinn_tanh, poisson_bpinn_tanh")
       ->required();
   sample->add_option("--method", sample_request.method, "nuts (default), hmc or random_walk");
   sample->add_option("--chains", sample_request.chains, "Markov chains (default: 4)");

@@ -132,6 +132,8 @@ std::string title_of(const std::string& problem) {
       {"eight_schools", "Eight schools"},
       {"oscillator_bpinn", "Damped oscillator, a Bayesian network"},
       {"poisson_bpinn", "Poisson’s equation, a Bayesian network"},
+      {"oscillator_bpinn_tanh", "Damped oscillator, a Bayesian network with hidden layers"},
+      {"poisson_bpinn_tanh", "Poisson’s equation, a Bayesian network with hidden layers"},
   };
   for (const auto& [name, title] : titles) {
     if (problem == name) return title;

@@ -44,53 +44,93 @@ SampledProblem advection() {
           true, [=](int run) { return advection_curve(data_of(run)); }};
 }
 
-// Weights of order 1 make waves of about so many units of time.
-Network network_of_time(const ExperimentData& data, std::vector<std::int64_t> hidden, double unit) {
-  double middle = 0.5 * (data.domain_low[0] + data.domain_high[0]);
-  return {.hidden = std::move(hidden), .input_low = {middle - unit}, .input_high = {middle + unit}};
-}
+// A problem of a network with this density and curve for a run's data.
+struct NetworkOf {
+  Problem problem;
+  Network network;
+  BayesianPinnOptions options;
+  Samples plot;
+};
 
-SampledProblem oscillator_bpinn() {
-  auto problem_at = [](const ExperimentData& data) {
-    Problem problem = sturnus::problem_of(data);
-    problem.parameters[0].prior = Prior::uniform(0, 3);
-    problem.parameters[1].prior = Prior::uniform(0, 0.9);
-    return problem;
+SampledProblem of_network(const std::string& name, bool has_runs,
+                          const std::function<NetworkOf(int run)>& of,
+                          const std::string& input = "t", const std::string& output = "f") {
+  SampledProblem result = {name, [=](int run) {
+                             NetworkOf at = of(run);
+                             return bayesian_pinn(at.problem, at.network, at.options);
+                           }};
+  result.has_runs = has_runs;
+  result.curve = [=](int run) {
+    NetworkOf at = of(run);
+    MeasuredCurve curve = bayesian_pinn_curve(at.problem, at.network, at.plot);
+    curve.input = input;
+    curve.outputs = {output};
+    return curve;
   };
-  auto data_of = [](int run) { return published_data(Experiment::oscillator, run); };
-  auto network_at = [](const ExperimentData& data) { return network_of_time(data, {16, 16}, 2.5); };
-  return {"oscillator_bpinn",
-          [=](int run) {
-            ExperimentData data = data_of(run);
-            return bayesian_pinn(problem_at(data), network_at(data),
-                                 {.points = 50, .residual_sd = 0.05});
-          },
-          true,
-          [=](int run) {
-            ExperimentData data = data_of(run);
-            return bayesian_pinn_curve(problem_at(data), network_at(data), data.plot);
-          },
-          static_cast<std::size_t>(network_at(data_of(0)).size())};
+  result.weights = static_cast<std::size_t>(of(0).network.size());
+  return result;
 }
 
-SampledProblem poisson_bpinn() {
-  // As published: two layers of 50, weights of standard deviation 1.
-  Network network = {.hidden = {50, 50}};
-  return {"poisson_bpinn",
-          [=](int) {
-            return bayesian_pinn(
-                poisson_problem().problem, network,
-                {.points = 32, .residual_sd = 0.1, .lambda = {Bijection::positive()}});
-          },
-          false,
-          [=](int) {
-            PoissonProblem poisson = poisson_problem();
-            MeasuredCurve curve = bayesian_pinn_curve(poisson.problem, network, poisson.plot);
-            curve.input = "x";
-            curve.outputs = {"u"};
-            return curve;
-          },
-          static_cast<std::size_t>(network.size())};
+// Sines and cosines with fixed frequencies, whose weights are what is not known. With a linear
+// equation that is what chains get through, and its density can be held against the exact one.
+BayesianPinnOptions of_waves(std::vector<Bijection> lambda, double weight_sd) {
+  return {.weight_sd = weight_sd,
+          .bias_sd = weight_sd,
+          .points = 32,
+          .residual_sd = 0.02,
+          .forget_residual = true,
+          .given_lambda = true,
+          .lambda = std::move(lambda)};
+}
+
+NetworkOf oscillator_network(int run, std::vector<std::int64_t> hidden) {
+  ExperimentData data = published_data(Experiment::oscillator, run);
+  NetworkOf result = {sturnus::problem_of(data), {.hidden = std::move(hidden)}, {}, data.plot};
+  // Weights of order 1 make waves of about so many units of time.
+  constexpr double unit = 2.5;
+  double middle = 0.5 * (data.domain_low[0] + data.domain_high[0]);
+  result.network.input_low = {middle - unit};
+  result.network.input_high = {middle + unit};
+  return result;
+}
+
+NetworkOf oscillator_waves(int run) {
+  NetworkOf result = oscillator_network(run, {});
+  result.network.fourier_features = 16;
+  result.network.fourier_scale = 0.3;
+  for (Parameter& parameter : result.problem.parameters) parameter.prior = Prior();
+  result.options = of_waves({Bijection::interval(0, 3), Bijection::interval(0, 0.9)}, 2);
+  return result;
+}
+
+NetworkOf oscillator_tanh(int run) {
+  NetworkOf result = oscillator_network(run, {16, 16});
+  result.problem.parameters[0].prior = Prior::uniform(0, 3);
+  result.problem.parameters[1].prior = Prior::uniform(0, 0.9);
+  result.options = {.points = 50, .residual_sd = 0.05};
+  return result;
+}
+
+NetworkOf poisson_waves(int) {
+  PoissonProblem poisson = poisson_problem();
+  const Problem& problem = poisson.problem;
+  return {problem,
+          {.hidden = {},
+           .input_low = problem.low,
+           .input_high = problem.high,
+           .fourier_features = 16,
+           .fourier_scale = 1.2},
+          of_waves({Bijection::positive()}, 1),
+          poisson.plot};
+}
+
+// As published: two layers of 50, weights of standard deviation 1.
+NetworkOf poisson_tanh(int) {
+  PoissonProblem poisson = poisson_problem();
+  return {poisson.problem,
+          {.hidden = {50, 50}},
+          {.points = 32, .residual_sd = 0.1, .lambda = {Bijection::positive()}},
+          poisson.plot};
 }
 
 }  // namespace
@@ -106,8 +146,10 @@ const std::vector<SampledProblem>& sampled_problems() {
        [](int) { return eight_schools_curve(); }},
       {"hare_lynx", [](int) -> Target { return hare_lynx_model(); }, false,
        [](int) { return hare_lynx_curve(); }},
-      oscillator_bpinn(),
-      poisson_bpinn()};
+      of_network("oscillator_bpinn", true, oscillator_waves),
+      of_network("poisson_bpinn", false, poisson_waves, "x", "u"),
+      of_network("oscillator_bpinn_tanh", true, oscillator_tanh),
+      of_network("poisson_bpinn_tanh", false, poisson_tanh, "x", "u")};
   return problems;
 }
 

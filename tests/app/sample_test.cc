@@ -115,7 +115,7 @@ TEST(Sample, FindsTheWindThatCarriesTheWave) {
 TEST(Sample, TellsTheFunctionOfANetworkRatherThanItsWeights) {
   std::ostringstream out, progress;
   SampleRequest request;
-  request.problem = "poisson_bpinn";
+  request.problem = "poisson_bpinn_tanh";
   request.method = "hmc";
   request.leapfrogs = 3;
   request.chains = 2;
@@ -136,7 +136,7 @@ TEST(Sample, TellsTheFunctionOfANetworkRatherThanItsWeights) {
   EXPECT_EQ(out.str().find("layers_0_w[1,1] "), std::string::npos) << out.str();
   EXPECT_NE(read_file(request.out / "report.html").find("and 2701 weights of a network"),
             std::string::npos);
-  std::string header = read_file(request.out / "poisson_bpinn_1.csv");
+  std::string header = read_file(request.out / "poisson_bpinn_tanh_1.csv");
   EXPECT_NE(header.find("layers_1_w.50.50"), std::string::npos);  // files of draws have them all
 }
 
@@ -180,7 +180,8 @@ TEST(Sample, SaysWhatIsWrongBeforeItBegins) {
   EXPECT_EQ(message([](SampleRequest& r) { r.problem = "eight_school"; }),
             "sample: there is no problem \"eight_school\"; there are exponential, oscillator, "
             "free_phase_oscillator, advection, lotka_volterra, eight_schools, hare_lynx, "
-            "oscillator_bpinn, poisson_bpinn. Did you mean \"eight_schools\"?");
+            "oscillator_bpinn, poisson_bpinn, oscillator_bpinn_tanh, poisson_bpinn_tanh. Did you "
+            "mean \"eight_schools\"?");
   EXPECT_EQ(message([](SampleRequest& r) { r.metric = "dens"; }),
             "sample: there is no metric \"dens\"; there are unit, diagonal, dense. Did you mean "
             "\"dense\"?");

@@ -6,6 +6,7 @@
 #include <sturnus/inference/posteriors/posteriors.h>
 #include <sturnus/inference/results/diagnostics.h>
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/random.h>
 #include <sturnus/ops/transcendental.h>
 #include <sturnus/runtime/error.h>
 
@@ -50,8 +51,11 @@ double log_normal_density(double x, double mean, double sd) {
 TEST(BayesianPinn, DensityIsThatOfAPlainLoop) {
   Problem problem = small_problem();
   Network network = {.hidden = {3}};
-  BayesianPinnOptions options = {
-      .weight_sd = 1.5, .points = 7, .residual_sd = 0.2, .lambda = {Bijection::positive()}};
+  BayesianPinnOptions options = {.weight_sd = 1.5,
+                                 .bias_sd = 0.7,
+                                 .points = 7,
+                                 .residual_sd = 0.2,
+                                 .lambda = {Bijection::positive()}};
   Target target = bayesian_pinn(problem, network, options);
   ASSERT_EQ(target.size, 1 + network.size());
   EXPECT_EQ(target.names[0], "lambda");
@@ -62,7 +66,10 @@ TEST(BayesianPinn, DensityIsThatOfAPlainLoop) {
   double lambda = std::exp(free[0]);
   double expected = free[0];                           // log of d lambda / d free
   expected += -0.5 * std::pow((lambda - 1) / 0.7, 2);  // a prior is known up to its constant
-  for (int i = 1; i <= 10; i++) expected += log_normal_density(free[i], 0, 1.5);
+  for (int i = 1; i <= 10; i++) {
+    bool bias = (i >= 4 && i <= 6) || i == 10;
+    expected += log_normal_density(free[i], 0, bias ? 0.7 : 1.5);
+  }
   auto value = [&](double x, int order) {
     double sum = order == 0 ? offset : 0;
     for (int j = 0; j < 3; j++) {
@@ -87,6 +94,76 @@ TEST(BayesianPinn, DensityIsThatOfAPlainLoop) {
   Doubles f = to_doubles(curve.values(target.parameters(at), Doubles{-0.5, 0.25}));
   EXPECT_NEAR(f[0], value(-0.5, 0), 1e-12);
   EXPECT_NEAR(f[1], value(0.25, 0), 1e-12);
+}
+
+// One frequency: a sine, a cosine and a bias, which solve no equation exactly.
+Network wave() { return {.hidden = {}, .fourier_features = 1, .fourier_scale = 0.3}; }
+
+TEST(BayesianPinn, ForgettingTheResidualTakesItsEvidenceAway) {
+  BayesianPinnOptions options = {.weight_sd = 1.5, .bias_sd = 0.7, .points = 3, .residual_sd = 1};
+  Target known = bayesian_pinn(small_problem(), wave(), options);
+  options.forget_residual = true;
+  Target forgotten = bayesian_pinn(small_problem(), wave(), options);
+  double k = 2 * std::numbers::pi * 0.3 * normal(key(0), {1, 1}).item<float>();
+  for (double lambda : {0.4, 1.3}) {
+    // The bias has no slope, so two integrals are left.
+    double evidence = 0, step = 0.05;
+    for (double a = -12; a < 12; a += step) {
+      for (double b = -12; b < 12; b += step) {
+        double log_density = log_normal_density(a, 0, 1.5) + log_normal_density(b, 0, 1.5);
+        for (double x : {-1.0, 0.0, 1.0}) {
+          double bend = -k * k * (a * std::sin(k * x) + b * std::cos(k * x));
+          log_density += log_normal_density(lambda * bend + 2 * std::sin(2 * x), 0, 1);
+        }
+        evidence += std::exp(log_density) * step * step;
+      }
+    }
+    Array at = array(Doubles{lambda, 0.3, -0.8, 0.5}, {4}, DType::f64);
+    double difference =
+        known.log_density(at).item<double>() - forgotten.log_density(at).item<double>();
+    EXPECT_NEAR(difference, std::log(evidence), 1e-5);
+  }
+}
+
+TEST(BayesianPinn, WeightsGivenLambdaAreStandardNormalNumbers) {
+  BayesianPinnOptions options = {.weight_sd = 1.5,
+                                 .bias_sd = 0.7,
+                                 .points = 3,
+                                 .residual_sd = 0.4,
+                                 .lambda = {Bijection::positive()}};
+  Target plain = bayesian_pinn(small_problem(), wave(), options);
+  options.given_lambda = true;
+  Target given = bayesian_pinn(small_problem(), wave(), options);
+  EXPECT_EQ(given.names, plain.names);
+  auto vector = [](const Doubles& x) {
+    return array(x, {static_cast<std::int64_t>(x.size())}, DType::f64);
+  };
+  auto density = [&](const Target& target, const Doubles& x) {
+    return target.log_density(vector(x)).item<double>();
+  };
+  for (double log_lambda : {-0.9, 0.4}) {
+    Doubles zero = {log_lambda, 0, 0, 0}, u = {log_lambda, 0.7, -1.1, 0.4};
+    double half = 0.5 * (0.7 * 0.7 + 1.1 * 1.1 + 0.4 * 0.4);
+    EXPECT_NEAR(density(given, u) - density(given, zero), -half, 1e-8);
+
+    // The same density at the same place, but for the volume.
+    auto weights = [&](Doubles x) {
+      x = to_doubles(given.parameters(vector(x)));
+      EXPECT_NEAR(x[0], std::exp(log_lambda), 1e-14);
+      x[0] = log_lambda;
+      return x;
+    };
+    double m[3][3];
+    for (std::size_t j = 0; j < 3; j++) {
+      Doubles moved = zero;
+      moved[j + 1] = 1;
+      for (std::size_t i = 0; i < 3; i++) m[i][j] = weights(moved)[i + 1] - weights(zero)[i + 1];
+    }
+    double det = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
+                 m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
+                 m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
+    EXPECT_NEAR(density(given, u), density(plain, weights(u)) + std::log(std::abs(det)), 1e-8);
+  }
 }
 
 // Chosen because chains mix here. With {8} and 0.3, or with {6}, weights of sd 2, 0.05 and starts
@@ -122,7 +199,20 @@ TEST(BayesianPinn, RefusesWhatMakesNoSense) {
   Problem problem = small_problem();
   EXPECT_THROW(bayesian_pinn(problem, {.inputs = 2}), Error);
   EXPECT_THROW(bayesian_pinn(problem, {}, {.weight_sd = 0}), Error);
+  EXPECT_THROW(bayesian_pinn(problem, {}, {.bias_sd = 0}), Error);
   EXPECT_THROW(bayesian_pinn(problem, {}, {.points = 1}), Error);
+  EXPECT_THROW(bayesian_pinn(problem, {}, {.lambda = {2, Bijection::positive()}}), Error);
+  for (BayesianPinnOptions options :
+       {BayesianPinnOptions{.forget_residual = true}, BayesianPinnOptions{.given_lambda = true}}) {
+    EXPECT_NO_THROW(bayesian_pinn(problem, wave(), options));
+    try {
+      bayesian_pinn(problem, {.hidden = {3}}, options);
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("network without hidden layers"), std::string::npos)
+          << error.what();
+    }
+  }
   EXPECT_THROW(bayesian_pinn(problem, {}, {.residual_sd = -1}), Error);
   problem.data.y.clear();
   EXPECT_THROW(bayesian_pinn(problem, {}), Error);
