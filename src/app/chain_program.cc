@@ -18,12 +18,14 @@ namespace {
 
 using nlohmann::json;
 
-enum class Method { nuts, hmc, random_walk };
+enum class Method { nuts, hmc, mala, random_walk };
 
 Method method_of(const ChainSettings& settings) {
   using Choice = std::pair<std::string, Method>;
-  const std::vector<Choice> methods = {
-      {"nuts", Method::nuts}, {"hmc", Method::hmc}, {"random_walk", Method::random_walk}};
+  const std::vector<Choice> methods = {{"nuts", Method::nuts},
+                                       {"hmc", Method::hmc},
+                                       {"mala", Method::mala},
+                                       {"random_walk", Method::random_walk}};
   return one_named("sample", "method", settings.method, methods, &Choice::first).second;
 }
 
@@ -85,7 +87,9 @@ ChainProgram chain_program(const Target& target, const ChainSettings& settings,
             }};
   };
   if (method == Method::nuts) return program_of(Sampler(target, options));
-  ChainKernel kernel = method == Method::hmc ? ChainKernel::hmc : ChainKernel::random_walk;
+  ChainKernel kernel = method == Method::hmc    ? ChainKernel::hmc
+                       : method == Method::mala ? ChainKernel::mala
+                                                : ChainKernel::random_walk;
   return program_of(
       KernelSampler(target, options, {.kernel = kernel, .leapfrogs = leapfrogs(settings)}));
 }

@@ -15,7 +15,10 @@ constexpr std::size_t most_tiles = 5;
 
 std::string method_of(const json& result) {
   std::string method = text(get(result, "settings"), "method");
-  return method == "nuts" ? "NUTS" : method == "hmc" ? "HMC" : spaced(method);
+  return method == "nuts"   ? "NUTS"
+         : method == "hmc"  ? "HMC"
+         : method == "mala" ? "MALA"
+                            : spaced(method);
 }
 
 std::string header_of(const json& result) {

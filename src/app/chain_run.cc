@@ -81,7 +81,7 @@ void advance(Sampling& sampling, const ChainProgram& program, const ChainSetting
 ChainDraws drawn(const Sampling& sampling, const std::string& method) {
   ChainDraws draws = chain_draws(sampling.chunks);
   if (method != "nuts") draws.statistics.tree_depth = {};
-  if (method == "random_walk") {
+  if (method == "random_walk" || method == "mala") {
     draws.statistics.leapfrog_steps = draws.statistics.energy = draws.statistics.divergent = {};
   }
   return draws;
@@ -89,7 +89,8 @@ ChainDraws drawn(const Sampling& sampling, const std::string& method) {
 
 // --- What is said of them
 
-// Stan's first row. It is no parameter: nothing is warned of it.
+// Stan's first row. Chains in modes of different heights disagree in it, whatever the parameters
+// say.
 std::vector<ParameterSummary> with_log_density(const ChainRun& run) {
   std::vector<ParameterSummary> rows = {summarize("lp__", run.draws.statistics.log_density)};
   rows.insert(rows.end(), run.rows.begin(), run.rows.end());
@@ -123,8 +124,8 @@ json describe(const PosteriorToSample& posterior, const json& settings, const Sa
   const SamplerStatistics& said = run.draws.statistics;
   int max_depth = settings.value("max_depth", default_max_depth);
   double least = describe_worst(run.rows).at("ess_bulk");
-  std::vector<std::string> warned = warnings(run.rows, said, max_depth);
-  if (!said.energy.values.empty()) {  // a random walk knows no slopes
+  std::vector<std::string> warned = warnings(with_log_density(run), said, max_depth);
+  if (settings.at("method") != "random_walk") {  // which knows no slopes
     std::string flat = flatness_warning(posterior.target, sampling.state);
     if (!flat.empty()) warned.push_back(flat);
   }
@@ -222,7 +223,7 @@ ChainRun run_chains(const PosteriorToSample& posterior, const ChainSettings& set
 void print_chains(std::ostream& out, const ChainRun& run) {
   std::vector<ParameterSummary> rows = with_log_density(run);
   std::size_t printed = std::min(printed_rows, rows.size());
-  out << summary_table(std::span(rows).first(printed));
+  out << summary_table(std::span(rows).first(printed), run.result.at("timing").at("sampling_s"));
   if (printed < rows.size()) {
     out << "and " << rows.size() - printed << " more, which are in result.json\n";
   }

@@ -9,7 +9,9 @@ using nlohmann::json;
 std::string metric(const ChainSettings& settings) { return settings.metric.value_or("diagonal"); }
 
 double target_acceptance(const ChainSettings& settings) {
-  return settings.target_acceptance.value_or(settings.method == "random_walk" ? 0.234 : 0.8);
+  return settings.target_acceptance.value_or(settings.method == "random_walk" ? 0.234
+                                             : settings.method == "mala"      ? 0.574
+                                                                              : 0.8);
 }
 
 std::int64_t max_depth(const ChainSettings& settings) {

@@ -9,11 +9,11 @@
 namespace sturnus::app {
 
 struct ChainSettings {
-  std::string method = "nuts";  // or hmc, random_walk
+  std::string method = "nuts";  // or hmc, mala, random_walk
   std::int64_t chains = 4, warmup = 1000, draws = 1000;
   std::uint64_t seed = 0;
   std::optional<std::string> metric = {};        // unit, diagonal or dense; empty: diagonal
-  std::optional<double> target_acceptance = {};  // empty: 0.8, for a random walk 0.234
+  std::optional<double> target_acceptance = {};  // empty: as the method likes
   std::optional<std::int64_t> max_depth = {};    // of NUTS alone; empty: 10
   std::optional<std::int64_t> leapfrogs = {};    // of HMC alone; empty: 16
 };

@@ -109,7 +109,9 @@ struct VariationalRequest {
   std::string problem;
   std::string family = "mean_field";
   std::string divergence = "exact";  // of oscillator_network: or published, with its slip
-  std::optional<std::int64_t> iterations, draws;  // empty: as the problem has them
+  // Empty: as the problem has them.
+  std::optional<std::int64_t> iterations, draws_per_iteration, draws;
+  std::optional<double> rate;  // of the optimiser at the beginning; not of oscillator_network
   std::uint64_t seed = 0;
   std::optional<int> run;  // which of the published data sets; empty: 0, of the network 3
   std::string device;

@@ -105,15 +105,16 @@ int main(int argc, char** argv) {
           "eight_schools, hare_lynx, oscillator_bpinn, poisson_bpinn, or with hidden layers "
           "oscillator_bpinn_tanh, poisson_bpinn_tanh")
       ->required();
-  sample->add_option("--method", sample_request.method, "nuts (default), hmc or random_walk");
+  sample->add_option("--method", sample_request.method, "nuts (default), hmc, mala or random_walk");
   sample->add_option("--chains", sample_request.chains, "Markov chains (default: 4)");
   sample->add_option("--warmup", sample_request.warmup, "Transitions to learn by (default: 1000)");
   sample->add_option("--draws", sample_request.draws, "Of each chain (default: 1000)");
   sample->add_option("--seed", sample_request.seed, "For starts and draws")->check(is_seed);
   sample->add_option("--run", sample_request.run, "Which of the published data sets, 0 to 4");
   sample->add_option("--metric", sample_request.metric, "unit, diagonal (default) or dense");
-  sample->add_option("--target-acceptance", sample_request.target_acceptance,
-                     "Nearer to 1: shorter steps (default: 0.8, for random_walk 0.234)");
+  sample->add_option(
+      "--target-acceptance", sample_request.target_acceptance,
+      "Nearer to 1: shorter steps (default: 0.8, for mala 0.574, for random_walk 0.234)");
   sample->add_option("--max-depth", sample_request.max_depth,
                      "Of the tree of nuts: 2^depth steps at most (default: 10)");
   sample->add_option("--leapfrogs", sample_request.leapfrogs, "Steps of hmc (default: 16)");
@@ -148,6 +149,10 @@ int main(int argc, char** argv) {
                  "Of oscillator_network: exact (default) or published, with its slip");
   vi->add_option("--iterations", vi_request.iterations,
                  "Steps of the optimiser (default: 10000, of the network 20000)");
+  vi->add_option("--draws-per-iteration", vi_request.draws_per_iteration,
+                 "That each step is an average of (default: 10, of the network as published)");
+  vi->add_option("--rate", vi_request.rate,
+                 "Of the optimiser at the beginning (default: 0.05); it falls to a hundredth");
   vi->add_option("--draws", vi_request.draws,
                  "Of the Gaussian at the end (default: 4000, of the network 100)");
   vi->add_option("--seed", vi_request.seed, "For start, steps and draws")->check(is_seed);

@@ -55,6 +55,7 @@ json describe_summary(const std::vector<ParameterSummary>& rows) {
                          {"q05", row.q05},           {"q25", row.q25},          {"q50", row.q50},
                          {"q75", row.q75},           {"q95", row.q95},          {"rhat", row.rhat},
                          {"ess_bulk", row.ess_bulk}, {"ess_tail", row.ess_tail}};
+    summary[row.name]["mad"] = row.mad;
     summary[row.name]["hdi90"] = {row.hdi90.low, row.hdi90.high};
   }
   return summary;

@@ -15,7 +15,7 @@ namespace sturnus::app {
 /// default device and its attributes.
 nlohmann::json describe_program();
 
-/// By parameter: mean, mcse, sd, q05 to q95, hdi90, rhat, ess_bulk, ess_tail.
+/// By parameter: mean, mcse, sd, mad, q05 to q95, hdi90, rhat, ess_bulk, ess_tail.
 nlohmann::json describe_summary(const std::vector<ParameterSummary>& rows);
 
 /// A number of a result, NaN where it was written as null.

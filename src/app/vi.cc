@@ -7,6 +7,7 @@
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>
 
+#include <cmath>
 #include <ostream>
 #include <utility>
 
@@ -73,6 +74,12 @@ void fit_problem(std::ostream& out, std::ostream& progress, const VariationalReq
   }
   GaussianFamily family = family_of(request);
   std::int64_t iterations = at_least("vi", "iterations", request.iterations.value_or(10000), 1);
+  std::int64_t draws_per_iteration =
+      at_least("vi", "draws-per-iteration", request.draws_per_iteration.value_or(10), 1);
+  double rate = request.rate.value_or(0.05);
+  if (!(rate > 0) || std::isinf(rate)) {
+    refuse("vi", "a rate of " + formatted("%g", rate) + ". Give --rate a positive number");
+  }
   std::int64_t draws = at_least("vi", "draws", request.draws.value_or(4000), 4);
   select_device(request.device);
   fs::path folder = folder_of(request);
@@ -81,7 +88,8 @@ void fit_problem(std::ostream& out, std::ostream& progress, const VariationalReq
   Gaussian start = start_at_mode(target, promising_starts(target, climbers, request.seed));
   VariationalFit fit(target,
                      {.family = family,
-                      .optimizer = {.rate = Schedule::cosine(0.05, 5e-4, 0, iterations)},
+                      .draws = draws_per_iteration,
+                      .optimizer = {.rate = Schedule::cosine(rate, rate / 100, 0, iterations)},
                       .seed = request.seed,
                       .start = start,
                       .units = start.factor},
@@ -91,7 +99,8 @@ void fit_problem(std::ostream& out, std::ostream& progress, const VariationalReq
                    {"method", "variational"},
                    {"family", request.family},
                    {"iterations", iterations},
-                   {"draws_per_iteration", fit.options().draws},
+                   {"draws_per_iteration", draws_per_iteration},
+                   {"rate", rate},
                    {"draws", draws},
                    {"seed", request.seed}};
   KeptWork kept = kept_fit({folder, request.resume}, settings);

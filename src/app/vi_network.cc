@@ -14,6 +14,7 @@
 #include "src/app/member_draws.h"
 #include "src/app/plotly_script.h"
 #include "src/app/report.h"
+#include "src/app/table.h"
 #include "src/app/variational_run.h"
 
 namespace sturnus::app {
@@ -51,6 +52,12 @@ void fit_network(std::ostream& out, std::ostream& progress, const VariationalReq
   NetworkVariationalOptions options = published_network_variational();
   options.published_slip = has_slip(request);
   options.fit.seed = request.seed;
+  if (request.rate) {
+    refuse("vi", std::string(network_problem) + " has the published rates, but --rate " +
+                     formatted("%g", *request.rate) + " is given. Leave --rate out");
+  }
+  options.fit.draws = at_least("vi", "draws-per-iteration",
+                               request.draws_per_iteration.value_or(options.fit.draws), 1);
   std::int64_t iterations = at_least("vi", "iterations", request.iterations.value_or(20000), 1);
   std::int64_t draws = at_least("vi", "draws", request.draws.value_or(100), 4);
   select_device(request.device);

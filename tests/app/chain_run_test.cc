@@ -94,7 +94,7 @@ void leave_unfinished(const SampleRequest& request, std::int64_t transitions) {
 }
 
 TEST(ChainRun, ContinuedChainsHaveTheBitsOfUninterruptedOnes) {
-  for (const char* method : {"nuts", "hmc", "random_walk"}) {
+  for (const char* method : {"nuts", "hmc", "mala", "random_walk"}) {
     SampleRequest request = small_request("continued");
     request.method = method;
     std::string expected = whole_draws(request);

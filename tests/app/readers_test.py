@@ -94,6 +94,7 @@ class ReadersTest(unittest.TestCase):
             (("eight_schools", "--metric", "dense"), of_hmc | {"tree_depth"}, (8,), "dense_e"),
             (("exponential", "--method", "hmc", "--metric", "unit"), of_hmc, (10,), "unit_e"),
             (("exponential", "--method", "random_walk"), of_all, (10,), "diag_e"),
+            (("exponential", "--method", "mala"), of_all, (10,), "diag_e"),
             (("exponential", "--method", "hmc", "--metric", "dense"), of_hmc, (10,), "dense_e"),
             (("hare_lynx", "--method", "nuts"), of_hmc | {"tree_depth"}, (21, 2), "diag_e"),
             (("advection", "--run", "1"), of_hmc | {"tree_depth"}, (64,), "diag_e"),

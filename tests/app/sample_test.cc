@@ -200,7 +200,7 @@ TEST(Sample, SaysWhatIsWrongBeforeItBegins) {
   EXPECT_EQ(message([](SampleRequest& r) { r.leapfrogs = 20; }),
             "sample: --leapfrogs 20 is for the method hmc, but the method is nuts. Leave "
             "--leapfrogs out, or give --method hmc");
-  for (const char* method : {"hmc", "random_walk"}) {
+  for (const char* method : {"hmc", "mala", "random_walk"}) {
     EXPECT_EQ(message([&](SampleRequest& r) {
                 r.max_depth = 8;
                 r.method = method;

@@ -87,6 +87,8 @@ TEST(Vi, WritesWhatIsPromised) {
 TEST(Vi, GoesOnWhereItWasInterrupted) {
   VariationalRequest whole = request_for("exponential", "whole_fit");
   whole.iterations = 500;
+  whole.draws_per_iteration = 3;
+  whole.rate = 0.02;
   whole.draws = 50;
   fs::remove_all(whole.out);
   output_of(whole);
@@ -188,6 +190,16 @@ TEST(Vi, SaysWhatIsWrongBeforeItBegins) {
   EXPECT_EQ(message([](auto& r) { r.iterations = 0; }),
             "vi: 0 iterations. Give --iterations at least 1");
   EXPECT_EQ(message([](auto& r) { r.draws = 3; }), "vi: 3 draws. Give --draws at least 4");
+  EXPECT_EQ(message([](auto& r) { r.draws_per_iteration = 0; }),
+            "vi: 0 draws-per-iteration. Give --draws-per-iteration at least 1");
+  EXPECT_EQ(message([](auto& r) { r.rate = -0.1; }),
+            "vi: a rate of -0.1. Give --rate a positive number");
+  EXPECT_EQ(message([](auto& r) {
+              r.problem = "oscillator_network";
+              r.rate = 0.1;
+            }),
+            "vi: oscillator_network has the published rates, but --rate 0.1 is given. Leave --rate "
+            "out");
   EXPECT_NE(message([](auto& r) { r.run = 7; }).find("vi: run 7 of oscillator"), std::string::npos);
 }
 

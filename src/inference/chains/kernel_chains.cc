@@ -3,6 +3,7 @@
 #include <sturnus/functional/vmap.h>
 #include <sturnus/inference/chains/hmc.h>
 #include <sturnus/inference/chains/kernel_chains.h>
+#include <sturnus/inference/chains/langevin.h>
 #include <sturnus/inference/chains/random_walk.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
@@ -61,6 +62,7 @@ struct KernelSampler::Implementation {
   const SamplingOptions options;
   const ChainKernel kernel;
   const Hmc hmc;
+  const Mala mala = {};
   const RandomWalk walk = {};
   const StepSearch search = {};
   const DualAveraging averaging;
@@ -95,6 +97,10 @@ struct KernelSampler::Implementation {
       Array leapfrogs(static_cast<double>(hmc.leapfrogs), options.dtype);
       return {at, info.accept, row(at, info.accept, leapfrogs, real(info.divergent), info.energy)};
     }
+    if (kernel == ChainKernel::mala) {
+      auto [at, info] = mala.step(key, log_density, c.at, step, c.adaptation.metric);
+      return {at, info.accept, row(at, info.accept, zero, zero, zero)};
+    }
     Metric proposal = {step * c.adaptation.metric.factor};
     auto [end, info] = walk.step(key, log_density, {c.at.position, c.at.value}, proposal);
     DensityPoint at = {end.position, end.value, c.at.slope};
@@ -105,7 +111,7 @@ struct KernelSampler::Implementation {
   ChainState with_first_step(const ChainState& c) const {
     ChainState next = c;
     Adaptation& a = next.adaptation;
-    if (kernel == ChainKernel::hmc) {
+    if (kernel != ChainKernel::random_walk) {
       std::tie(a.step, a.trajectories) =
           search.find(c.key, a.trajectories, log_density, a.metric, c.at, a.step);
     } else {

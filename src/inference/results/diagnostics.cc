@@ -377,6 +377,13 @@ double sample_sd(MatrixView chains) {
   return all_finite(chains) ? std::sqrt(variance(all(chains))) : nan;
 }
 
+double sample_mad(MatrixView chains) {
+  check("sample_mad", chains);
+  if (!all_finite(chains)) return nan;
+  double center = median(chains);
+  return 1.4826 * median(each_of(chains, [&](double x) { return std::abs(x - center); }));
+}
+
 Interval hdi(MatrixView chains, double p) {
   check("hdi", chains, p);
   if (!all_finite(chains)) return {nan, nan};

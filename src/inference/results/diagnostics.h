@@ -70,6 +70,9 @@ double sample_quantile(MatrixView chains, double p);
 /// Mean of all draws, and their standard deviation with divisor n - 1.
 double sample_mean(MatrixView chains);
 double sample_sd(MatrixView chains);
+/// 1.4826 times the median of the distances from the median: the sd of a normal distribution,
+/// whatever its tails.
+double sample_mad(MatrixView chains);
 
 /// The shortest interval between draws that are floor(p n) ranks apart.
 struct Interval {

@@ -83,6 +83,7 @@ ParameterSummary summarize(std::string name, MatrixView chains) {
   row.q75 = sample_quantile(chains, 0.75);
   row.q95 = sample_quantile(chains, 0.95);
   row.hdi90 = hdi(chains, 0.9);
+  row.mad = sample_mad(chains);
   row.ess_bulk = ess_bulk(chains);
   row.ess_tail = ess_tail(chains);
   row.rhat = rhat(chains);
@@ -103,17 +104,21 @@ std::vector<ParameterSummary> summarize(const ChainDraws& draws) {
   return rows;
 }
 
-std::string summary_table(std::span<const ParameterSummary> rows) {
+std::string summary_table(std::span<const ParameterSummary> rows, double seconds) {
   std::vector<std::vector<std::string>> lines = {
-      {"", "mean", "mcse", "sd", "5%", "25%", "50%", "75%", "95%", "ess_bulk", "ess_tail", "rhat"}};
+      {"", "mean", "mcse", "sd", "mad", "5%", "25%", "50%", "75%", "95%", "ess_bulk", "ess_tail"}};
+  if (seconds > 0) lines[0].push_back("ess/s");
+  lines[0].push_back("rhat");
   for (const ParameterSummary& row : rows) {
     std::vector<std::string> line = {row.name, on_scale_of(row.sd, row.mean),
-                                     formatted("%.2g", row.mcse), on_scale_of(row.sd, row.sd)};
+                                     formatted("%.2g", row.mcse), on_scale_of(row.sd, row.sd),
+                                     on_scale_of(row.sd, row.mad)};
     for (double quantile : {row.q05, row.q25, row.q50, row.q75, row.q95}) {
       line.push_back(on_scale_of(row.sd, quantile));
     }
     line.push_back(formatted("%.0f", row.ess_bulk));
     line.push_back(formatted("%.0f", row.ess_tail));
+    if (seconds > 0) line.push_back(formatted("%.0f", row.ess_bulk / seconds));
     line.push_back(formatted("%.3f", row.rhat));
     lines.push_back(std::move(line));
   }

@@ -28,6 +28,7 @@ struct ParameterSummary {
   double rhat = 0;
   std::size_t chains = 0;
   Interval hdi90 = {};  // the shortest interval of 90 % of the draws
+  double mad = 0;       // as wide as sd where the draws are normal
 };
 
 /// The summary of one scalar, chains x draws. Throws Error as the diagnostics do.
@@ -37,8 +38,9 @@ ParameterSummary summarize(std::string name, MatrixView chains);
 /// fit.
 std::vector<ParameterSummary> summarize(const ChainDraws& draws);
 
-/// The table as aligned text, a line per scalar under a line of headings.
-std::string summary_table(std::span<const ParameterSummary> rows);
+/// The table as aligned text, a line per scalar under a line of headings. Draws that took so many
+/// seconds have a column of bulk ESS per second, as Stan's.
+std::string summary_table(std::span<const ParameterSummary> rows, double seconds = 0);
 
 /// What makes the draws doubtful, one sentence or two per kind of trouble, each with what to do:
 /// R-hat above 1.01, bulk or tail ESS below 100 per chain, scalars without diagnostics, divergent

@@ -20,7 +20,9 @@ ChainDraws chains_of_kernel(const Target& target, const KernelOptions& kernel, s
                              .warmup = 1000,
                              .draws = draws,
                              .metric = metric,
-                             .target_accept = kernel.kernel == ChainKernel::hmc ? 0.8 : 0.234,
+                             .target_accept = kernel.kernel == ChainKernel::hmc    ? 0.8
+                                              : kernel.kernel == ChainKernel::mala ? 0.574
+                                                                                   : 0.234,
                              .start = promising_starts(target, 4, 0)};
   KernelSampler sampler(target, options, kernel);
   ChainState warm = sampler.advance(sampler.init(), options.warmup).first;
@@ -46,6 +48,15 @@ TEST(KernelChains, RandomWalkFindsTheExactPosterior) {
     accepted += a / static_cast<double>(draws.statistics.acceptance.values.size());
   }
   EXPECT_NEAR(accepted, 0.234, 0.1);
+}
+
+TEST(KernelChains, MalaFindsTheExactPosterior) {
+  ExperimentData data = published_data(Experiment::exponential, 0);
+  Target target = exponential_model(measurements_of(data));
+  ChainDraws draws =
+      chains_of_kernel(target, {.kernel = ChainKernel::mala}, 10000, MetricKind::dense);
+  expect_exact(draws, ExactPosterior::exponential(measurements_of(data)));
+  EXPECT_NEAR(sample_mean(draws.statistics.acceptance), 0.574, 0.1);
 }
 
 // A density that has a value but no slope: reverse mode does not go through its loop.
@@ -78,7 +89,7 @@ TEST(KernelChains, AFlatDensityIsReported) {
     Array x;
   };
   Model<Place> flat([](const Place& p) { return 0.0 * p.x; }, Place{0.0});
-  for (ChainKernel kernel : {ChainKernel::hmc, ChainKernel::random_walk}) {
+  for (ChainKernel kernel : {ChainKernel::hmc, ChainKernel::mala, ChainKernel::random_walk}) {
     KernelSampler sampler(flat, {.chains = 2, .warmup = 300}, {.kernel = kernel, .leapfrogs = 2});
     ChainState state = sampler.init();
     try {
@@ -94,7 +105,7 @@ TEST(KernelChains, AFlatDensityIsReported) {
 TEST(KernelChains, TheBitsDoNotDependOnChunks) {
   ExperimentData data = published_data(Experiment::exponential, 0);
   Target target = exponential_model(measurements_of(data));
-  for (ChainKernel kernel : {ChainKernel::hmc, ChainKernel::random_walk}) {
+  for (ChainKernel kernel : {ChainKernel::hmc, ChainKernel::mala, ChainKernel::random_walk}) {
     KernelSampler sampler(target, {.chains = 3, .warmup = 160, .draws = 20}, {.kernel = kernel});
     ChainDraws whole = chain_draws({sampler.advance(sampler.init(), 180).second});
     std::vector<Draws> chunks;

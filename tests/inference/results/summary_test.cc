@@ -71,25 +71,40 @@ TEST(Summary, HoldsTheDiagnostics) {
   EXPECT_EQ(row.chains, 3u);
   EXPECT_EQ(row.hdi90.low, hdi(x, 0.9).low);
   EXPECT_EQ(row.hdi90.high, hdi(x, 0.9).high);
+  EXPECT_EQ(row.mad, sample_mad(x));
+}
+
+// Of 0, 1, 2, 3, 10, 4, 5: the median is 3, the distances from it 3, 2, 1, 0, 7, 1, 2.
+TEST(Summary, HasTheMedianDistanceFromTheMedian) {
+  Matrix x(1, 7);
+  x.values = {0, 1, 2, 3, 10, 4, 5};
+  EXPECT_DOUBLE_EQ(sample_mad(x), 1.4826 * 2);
+  EXPECT_NEAR(sample_mad(normal_draws(4, 5000, 3)) / sample_sd(normal_draws(4, 5000, 3)), 1, 0.03);
+  x.values[4] = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(std::isnan(sample_mad(x)));
 }
 
 TEST(Summary, TableIsAlignedAndShowsDigitsOnTheScaleOfTheSpread) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<ParameterSummary> rows = {
-      {"mu", 1.23456, 0.0123, 0.5, 0.4, 0.9, 1.2, 1.6, 2.1, 1234.4, 987.6, 1.0012, 4},
-      {"λ[1,2]", 300.024, 0.02, 1.013, 298.4, 299.3, 300, 300.7, 301.7, 1234.4, 987.6, nan, 4},
-      {"N", 123456.7, 15, 2345, 1e5, 1.2e5, 123456.4, 1.3e5, 1.4e5, 90, 80, 1.5, 4},
-      {"k", 1e-12, 1e-14, 1e-13, 1e-12, 1e-12, 1e-12, 1e-12, 1e-12, 90, 80, 1, 4},
-      {"c", 2, nan, 0, 2, 2, 2, 2, 2, nan, nan, nan, 4},
-      {"d", nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, 4}};
+      {"mu", 1.23456, 0.0123, 0.5, 0.4, 0.9, 1.2, 1.6, 2.1, 1234.4, 987.6, 1.0012, 4, {}, 0.48},
+      {"λ[1,2]", 300.024, 0.02, 1.013, 298.4, 299.3, 300, 300.7, 301.7, 1234.4, 987.6, nan, 4, {}, 1},
+      {"N", 123456.7, 15, 2345, 1e5, 1.2e5, 123456.4, 1.3e5, 1.4e5, 90, 80, 1.5, 4, {}, 2300},
+      {"k", 1e-12, 1e-14, 1e-13, 1e-12, 1e-12, 1e-12, 1e-12, 1e-12, 90, 80, 1, 4, {}, 1e-13},
+      {"c", 2, nan, 0, 2, 2, 2, 2, 2, nan, nan, nan, 4, {}, 0},
+      {"d", nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, 4, {}, nan}};
   EXPECT_EQ("\n" + summary_table(rows), R"(
-          mean   mcse     sd      5%     25%     50%     75%     95%  ess_bulk  ess_tail   rhat
-mu       1.235  0.012  0.500   0.400   0.900   1.200   1.600   2.100      1234       988  1.001
-λ[1,2]  300.02   0.02   1.01  298.40  299.30  300.00  300.70  301.70      1234       988    nan
-N       123457     15   2345  100000  120000  123456  130000  140000        90        80  1.500
-k        1e-12  1e-14  1e-13   1e-12   1e-12   1e-12   1e-12   1e-12        90        80  1.000
-c            2    nan      0       2       2       2       2       2       nan       nan    nan
-d          nan    nan    nan     nan     nan     nan     nan     nan       nan       nan    nan
+          mean   mcse     sd    mad      5%     25%     50%     75%     95%  ess_bulk  ess_tail   rhat
+mu       1.235  0.012  0.500  0.480   0.400   0.900   1.200   1.600   2.100      1234       988  1.001
+λ[1,2]  300.02   0.02   1.01   1.00  298.40  299.30  300.00  300.70  301.70      1234       988    nan
+N       123457     15   2345   2300  100000  120000  123456  130000  140000        90        80  1.500
+k        1e-12  1e-14  1e-13  1e-13   1e-12   1e-12   1e-12   1e-12   1e-12        90        80  1.000
+c            2    nan      0      0       2       2       2       2       2       nan       nan    nan
+d          nan    nan    nan    nan     nan     nan     nan     nan     nan       nan       nan    nan
+)");
+  EXPECT_EQ("\n" + summary_table(std::span(rows).first(1), 2), R"(
+     mean   mcse     sd    mad     5%    25%    50%    75%    95%  ess_bulk  ess_tail  ess/s   rhat
+mu  1.235  0.012  0.500  0.480  0.400  0.900  1.200  1.600  2.100      1234       988    617  1.001
 )");
 }
 
