@@ -260,7 +260,7 @@ TEST_P(OpTable, VmapIsALoop) {
     for (std::size_t c = 0; c < choices.size(); c++) {
       auto first = [] { return std::vector<std::int64_t>{0}; };
       results.first.push_back(
-          internal::vmap(flat, x[c], choices[c].axes, first, "", {"vmap", {}})[0]);
+          internal::vmap(flat, x[c], choices[c].axes, first, "", {}, {"vmap", {}})[0]);
       if (choices[c].n > 0) results.second.push_back(loop(x[c], choices[c]));
     }
     return results;
