@@ -534,9 +534,10 @@ TEST_F(Commands, ATableSaysWhatItCannotDo) {
                 " cannot be used: key 'exact' not found. Choose another --keep, or remove it");
 
   // Before the first training.
-  EXPECT_EQ(message([](TableRequest& r) { r.members = 3, r.runs = {1}; }),
-            "table: correlated cannot be trained: log_correlated_density: 3 members of 2 values "
-            "have no covariance. Take at least 4 members, or let the density see less");
+  EXPECT_EQ(
+      message([](TableRequest& r) { r.members = 3, r.runs = {1}; }),
+      "$.members: Ensemble: 3 members, of each of which the correlated density sees 2 numbers. "
+      "Give at least 4, or let it see less");
   file("table/none-run0/result.json",
        R"({"finished": true, "settings": {"experiment": "exponential", "variant": "none"}})");
   fs::create_directories(folder.path() / "table" / "f-run0");

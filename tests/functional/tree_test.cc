@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <regex>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -434,13 +435,13 @@ TEST(Tree, ErrorsNameThePathBothFactsAndTheRemedy) {
     try {
       call();
     } catch (const TreeError& error) {
-      return error.what();
+      return std::regex_replace(error.what(), std::regex("tree_test\\.cc:[0-9]+"), "<here>");
     }
     return "no error";
   };
   const auto sum = [](const auto&... leaf) { return Leaf((leaf.value + ...)); };
   EXPECT_EQ(text([&] { tree_map(sum, member, longer); }),
-            "tree_map: .net has 2 elements in tree 1 and has 3 elements in tree 2. "
+            "tree_map: .net has 2 elements in tree 1 and has 3 elements in tree 2 (<here>). "
             "Give both the same structure");
   EXPECT_EQ(text([&] { tree_map(sum, member, member, other_act); }),
             "tree_map: .act is 0 in tree 1 and is 1 in tree 3. Give both the same structure");
@@ -450,11 +451,11 @@ TEST(Tree, ErrorsNameThePathBothFactsAndTheRemedy) {
               b.groups["x"] = {Layer(), Layer()};
               tree_map(sum, a, b);
             }),
-            "tree_map: .groups[\"x\"][1] is absent in tree 1 and is present in tree 2. "
+            "tree_map: .groups[\"x\"][1] is absent in tree 1 and is present in tree 2 (<here>). "
             "Give both the same structure");
   EXPECT_EQ(text([&] { tree_unflatten(member, range(4)); }),
             "tree_unflatten: sturnus::tree_test::Member has 6 leaves, given: 4; the first without "
-            "one is .omega. Give as many leaves as tree_leaves of such a tree returns");
+            "one is .omega (<here>). Give as many leaves as tree_leaves of such a tree returns");
 }
 
 }  // namespace tree_test

@@ -127,15 +127,16 @@ TEST(Collectives, GradientsInsideAreOfAllCallsByOneArgument) {
   auto gradients = [](auto f, const Array& x) {
     return values(vmap(grad(f), {.axis_name = "m"})(x));
   };
-  Array numbers = array({1, 2, 6}), rows = reshape(numbers, {3, 1});
+  Array numbers = array({1, 2, 6, 7}), rows = reshape(numbers, {4, 1});
   auto both = [&](auto f) {
     Floats found = gradients(f, numbers);
     EXPECT_EQ(found, gradients(f, rows));
     return found;
   };
-  EXPECT_EQ(both([](Array x) { return psum(sum(x * x), "m"); }), (Floats{6, 12, 36}));
-  EXPECT_EQ(both([](Array x) { return sum(square(x - pmean(x, "m"))); }), (Floats{-4, -2, 6}));
-  EXPECT_EQ(both([](Array x) { return sum(x) * sum(all_gather(x, "m")); }), (Floats{18, 18, 18}));
+  EXPECT_EQ(both([](Array x) { return psum(sum(x * x), "m"); }), (Floats{8, 16, 48, 56}));
+  EXPECT_EQ(both([](Array x) { return sum(square(x - pmean(x, "m"))); }), (Floats{-6, -4, 4, 6}));
+  EXPECT_EQ(both([](Array x) { return sum(x) * sum(all_gather(x, "m")); }),
+            (Floats{32, 32, 32, 32}));
   auto in_a_loop = [](Array x) {
     return fori_loop(
         0, 2, [](Array, Array y) { return y + psum(sum(y * y), "m"); }, sum(x));
