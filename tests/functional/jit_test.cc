@@ -1,6 +1,7 @@
 // Caching, static arguments, donation, devices; programs as text and in files.
 #include <gtest/gtest.h>
 #include <sturnus/functional/control_flow.h>
+#include <sturnus/functional/debug.h>
 #include <sturnus/functional/grad.h>
 #include <sturnus/functional/jit.h>
 #include <sturnus/functional/vmap.h>
@@ -12,6 +13,7 @@
 #include <sturnus/ops/subscript.h>
 #include <sturnus/ops/transcendental.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -245,6 +247,20 @@ TEST_F(ProgramFile, FlippedBytesAreRefused) {
   }
   std::ofstream(path_, std::ios::binary) << whole;
   EXPECT_EQ(Program::load(path_).result_types()[0].shape, Shape{3});
+}
+
+TEST_F(ProgramFile, PrintsInAnotherProcess) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  auto save = [&] {
+    lower([](Array x) { return debug_print("x", x); }, ones({2})).compile().save(path_);
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(save(), ::testing::ExitedWithCode(0), "");
+  std::vector<std::string> lines;
+  set_debug_sink([&](const std::string& line) { lines.push_back(line.substr(0, 8)); });
+  Program::load(path_).run({array({3, 4})})[0].await();
+  set_debug_sink({});
+  EXPECT_EQ(lines, std::vector<std::string>{"x: [3 4]"});
 }
 
 TEST_F(ProgramFile, LoadedFunctionsHaveTheirTypes) {

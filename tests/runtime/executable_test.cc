@@ -199,7 +199,7 @@ TEST(Donate, SaysWhatIsWrong) {
   EXPECT_EQ(error_of([&] {
               program.run({&p.a, &p.a}, {.donate = {0}});
             }),
-            "donated: argument 0 (f32[1024]) is donated and also another argument. Pass a copy");
+            "donated: argument 0 (f32[1024]) is donated, and also another argument. Pass a copy");
   EXPECT_FALSE(p.a.released());
 }
 
