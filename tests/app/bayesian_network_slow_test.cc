@@ -19,6 +19,7 @@ namespace {
 
 ChainDraws drawn(const std::string& problem, const std::string& method) {
   ChainSettings settings = {.method = method, .warmup = 500, .draws = 500};
+  if (method == "hmc") settings.leapfrogs = 10;
   ChainProgram program = chain_program(sampled_problem("sample", problem, {}).target(0), settings);
   ChainState warm = program.advance(program.init(), settings.warmup).first;
   ChainDraws draws = chain_draws({program.advance(std::move(warm), settings.draws).second});
@@ -47,6 +48,15 @@ TEST(BayesianNetworks, OscillatorHasTheExactPosteriorOfAFreePhase) {
     ChainDraws draws = drawn("oscillator_bpinn", method);
     ASSERT_EQ(exact.names()[2], "omega");
     for (std::size_t p : {0, 1}) expect_moments(draws, p, exact.mean(2 + p), exact.sd(2 + p));
+  }
+}
+
+// u with lambda u'' = f is 0.01 / lambda sin(6 x)^3 + a + b x. With flat priors of a and b, the
+// prior of lambda and these measurements, lambda is 0.01027 +- 0.00051 by quadrature.
+TEST(BayesianNetworks, PoissonHasTheExactPosterior) {
+  for (const char* method : {"nuts", "hmc"}) {
+    SCOPED_TRACE(method);
+    expect_moments(drawn("poisson_bpinn", method), 0, 0.010273, 0.000506);
   }
 }
 

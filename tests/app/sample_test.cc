@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sturnus/inference/ensembles/published.h>
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>
 
@@ -8,6 +9,7 @@
 #include <sstream>
 
 #include "src/app/commands.h"
+#include "src/app/sampled_problems.h"
 
 namespace sturnus::app {
 namespace {
@@ -109,6 +111,21 @@ TEST(Sample, FindsTheWindThatCarriesTheWave) {
   EXPECT_EQ(result.at("data").at("x").at(0).size(), 2u);  // t and x
   EXPECT_NE(read_file(request.out / "report.html").find("<h1>Advection</h1>"), std::string::npos);
   EXPECT_NE(read_file(request.out / "advection_1.csv").find("cosine.4"), std::string::npos);
+}
+
+TEST(Sample, LotkaVolterraHasStartsAndSettingsOfItsOwn) {
+  const SampledProblem& known = sampled_problem("sample", "lotka_volterra", {});
+  EXPECT_TRUE(known.starts(0));
+  EXPECT_TRUE(starts_for(published_data(Experiment::lotka_volterra, 1)));
+  EXPECT_FALSE(starts_for(published_data(Experiment::oscillator, 1)));
+  ChainSettings suited = settings_for(known, {});
+  EXPECT_EQ(metric(suited), "dense");
+  EXPECT_EQ(target_acceptance(suited), 0.9);
+  suited = settings_for(known, {.metric = "unit", .target_acceptance = 0.7});
+  EXPECT_EQ(metric(suited), "unit");
+  EXPECT_EQ(target_acceptance(suited), 0.7);
+  EXPECT_EQ(target_acceptance(settings_for(known, {.method = "random_walk"})), 0.234);
+  EXPECT_EQ(metric(settings_for(sampled_problem("sample", "oscillator", {}), {})), "diagonal");
 }
 
 // What is asked for is short: it tells what is written, not what is true.

@@ -7,7 +7,11 @@
 #include <sturnus/inference/posteriors/posteriors.h>
 #include <sturnus/inference/results/diagnostics.h>
 
+#include <cmath>
 #include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
 
 namespace sturnus {
 
@@ -49,5 +53,50 @@ inline void expect_exact(const ChainDraws& chains, const ExactPosterior& exact) 
 inline void expect_exact(const Target& target, const ExactPosterior& exact, std::int64_t draws) {
   expect_exact(four_chains(target, draws), exact);
 }
+
+/// A mean and its standard error, and the same of the square where it is known.
+struct KnownMoments {
+  std::string name;
+  double mean, mcse;
+  double square = 0, square_mcse = 0;
+};
+
+/// Expects no divergences, R-hat below that, and known means and mean squares within 4 combined
+/// standard errors.
+inline void expect_moments(const ChainDraws& draws, const std::vector<KnownMoments>& known,
+                           double largest_rhat = 1.01) {
+  const std::vector<double>& divergent = draws.statistics.divergent.values;
+  EXPECT_EQ(std::accumulate(divergent.begin(), divergent.end(), 0.0), 0);
+  std::size_t found = 0;
+  for (const ParameterDraws& parameter : draws.parameters) {
+    for (const ParameterElement& element : elements(parameter)) {
+      std::string index = index_text(element, ",");
+      std::string name = parameter.name + (index.empty() ? "" : "[" + index + "]");
+      Matrix x = chains_of(draws, parameter, element), square = x;
+      EXPECT_LT(rhat(x), largest_rhat) << name;
+      for (double& value : square.values) value *= value;
+      for (const KnownMoments& k : known) {
+        if (k.name != name) continue;
+        found++;
+        EXPECT_NEAR(sample_mean(x), k.mean, 4 * std::hypot(mcse_mean(x), k.mcse)) << name;
+        if (k.square == 0) continue;
+        EXPECT_NEAR(sample_mean(square), k.square, 4 * std::hypot(mcse_mean(square), k.square_mcse))
+            << name;
+      }
+    }
+  }
+  EXPECT_EQ(found, known.size());
+}
+
+// Means, mean squares and their standard errors are those of posteriordb's reference draws.
+inline const std::vector<KnownMoments> hare_lynx_moments = {
+    {"theta[1]", 0.546864, 6.3e-4, 0.3030362900, 7.0e-4},
+    {"theta[2]", 0.0277473, 4.1e-5, 7.871719e-4, 2.4e-6},
+    {"theta[3]", 0.800095, 8.8e-4, 0.6481388153, 1.46e-3},
+    {"theta[4]", 0.0240859, 3.5e-5, 5.925775e-4, 1.8e-6},
+    {"z_init[1]", 34.0352, 0.029, 1166.9038171, 2.02},
+    {"z_init[2]", 5.93590, 0.0053, 35.5163321, 0.0646},
+    {"sigma[1]", 0.248057, 4.4e-4, 0.0634036795, 2.4e-4},
+    {"sigma[2]", 0.251017, 4.4e-4, 0.0649094189, 2.4e-4}};
 
 }  // namespace sturnus

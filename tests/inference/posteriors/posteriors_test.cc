@@ -304,6 +304,11 @@ TEST(PosteriorChains, ExponentialAgreesWithTheExactPosterior) {
                ExactPosterior::exponential(measurements_of(data)), 500);
 }
 
+// The slow tests have ten times as many draws.
+TEST(PosteriorChains, FewOfHaresAndLynxesHaveTheMomentsOfPosteriordb) {
+  expect_moments(four_chains(hare_lynx_model(), 500, 0.95), hare_lynx_moments, 1.05);
+}
+
 TEST(PosteriorChains, OscillatorAgreesWithTheExactPosterior) {
   ExperimentData data = published_data(Experiment::oscillator, 0);
   expect_exact(oscillator_model(measurements_of(data)),
