@@ -31,8 +31,8 @@ class Lowered {
   internal::ArrayTypes argument_types() const { return internal::types_of(parameters_); }
   internal::ArrayTypes result_types() const { return internal::types_of(outputs_); }
 
-  /// The compiled program, for the default device unless another is given. Throws Error when so many
-  /// programs are held that the system grants no more memory for them.
+  /// The compiled program, for the default device unless another is given. Throws Error when so
+  /// many programs are held that the system grants no more memory for them.
   Program compile(std::optional<Device> device = {}) const;
 
  private:

@@ -32,8 +32,8 @@ Array gumbel(const Key& key, const Shape& shape = {}, DType dtype = DType::f32,
 Array cauchy(const Key& key, const Shape& shape = {}, DType dtype = DType::f32,
              Where where = Where::here());
 /// Normal with mean 0 and variance 1, conditional on low < x < high, which fit the shape by
-/// broadcasting; however far out both are: density proportional to exp(-x^2 / 2) there. Throws Error
-/// for numbers unless low < high.
+/// broadcasting; however far out both are: density proportional to exp(-x^2 / 2) there. Throws
+/// Error for numbers unless low < high.
 Array truncated_normal(const Key& key, Operand low, Operand high, const Shape& shape,
                        DType dtype = DType::f32);
 Array truncated_normal(const Key& key, Operand low, Operand high);

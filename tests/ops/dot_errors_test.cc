@@ -41,15 +41,13 @@ TEST(Errors, Products) {
        [] {
          dot_general(x23(), x23(), {.left_sum = {0, 0}, .right_sum = {0, 0}});
        },
-       shape_error,
-       "dot_general: axis 0 of f32[2,3] is named twice (<here>). Name each axis once"},
+       shape_error, "dot_general: axis 0 of f32[2,3] is named twice (<here>). Name each axis once"},
       {"dot_general, an axis of both kinds",
        [] {
          dot_general(x23(), x23(),
                      {.left_batch = {0}, .right_batch = {0}, .left_sum = {0}, .right_sum = {1}});
        },
-       shape_error,
-       "dot_general: axis 0 of f32[2,3] is named twice (<here>). Name each axis once"},
+       shape_error, "dot_general: axis 0 of f32[2,3] is named twice (<here>). Name each axis once"},
       {"tensordot", [] { tensordot(x3(), x23(), 2); }, shape_error,
        "tensordot: 2 axes of f32[3] and f32[2,3] (<here>). Sum over no more axes than both have"},
       {"einsum, extents", [] { einsum("ij,jk->ik", x23(), x23()); }, shape_error,
