@@ -169,10 +169,10 @@ TEST(Warnings, NameTheWorstParameterAndWhatToDo) {
   EXPECT_THAT(
       warnings(rows),
       ElementsAre(
-          AllOf(StartsWith("R-hat is above 1.01 for 2 of 3 parameters, the largest is 1.310 for c"),
+          AllOf(StartsWith("R-hat is above 1.01 for 2 of 3 scalars, the largest is 1.310 for c"),
                 HasSubstr("draw longer")),
           AllOf(StartsWith("The effective sample size is below 100 per chain for 2 of 3 "
-                           "parameters, the smallest is 75 (tail) for c"),
+                           "scalars, the smallest is 75 (tail) for c"),
                 HasSubstr("Draw about 6 times as long"))));
   // Exactly at the limits nothing is said.
   EXPECT_THAT(warnings(std::vector<ParameterSummary>{row("a", 400, 400, 1.01)}), IsEmpty());
@@ -181,7 +181,7 @@ TEST(Warnings, NameTheWorstParameterAndWhatToDo) {
 TEST(Warnings, SpeakOfParametersThatDoNotMove) {
   ParameterSummary stuck = summarize("tau", Matrix(2, 10));
   EXPECT_THAT(warnings(std::vector<ParameterSummary>{stuck}),
-              ElementsAre(AllOf(StartsWith("1 of 1 parameters, first tau, have no diagnostics"),
+              ElementsAre(AllOf(StartsWith("1 of 1 scalars, first tau, have no diagnostics"),
                                 HasSubstr("Leave constants out"))));
 }
 
