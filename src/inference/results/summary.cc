@@ -144,9 +144,9 @@ std::vector<std::string> warnings(std::span<const ParameterSummary> rows,
       rows, [](const auto& row) { return row.rhat > largest_rhat; },
       [](const auto& a, const auto& b) { return a.rhat > b.rhat; });
   if (unmixed.count > 0) {
-    sentences.push_back("R-hat is above 1.01 for " +
-                        share(unmixed.count, rows.size(), "scalars") + ", the largest is " +
-                        formatted("%.3f", unmixed.worst->rhat) + " for " + unmixed.worst->name +
+    sentences.push_back("R-hat is above 1.01 for " + share(unmixed.count, rows.size(), "scalars") +
+                        ", the largest is " + formatted("%.3f", unmixed.worst->rhat) + " for " +
+                        unmixed.worst->name +
                         ": the chains disagree. Warm up and draw longer; if that does not help, "
                         "look for several modes or reparametrise.");
   }
@@ -162,9 +162,9 @@ std::vector<std::string> warnings(std::span<const ParameterSummary> rows,
     bool bulk = worst.ess_bulk <= worst.ess_tail;
     double needed = least_ess_per_chain * static_cast<double>(worst.chains) / smaller_ess(worst);
     sentences.push_back("The effective sample size is below 100 per chain for " +
-                        share(short_of_draws.count, rows.size(), "scalars") +
-                        ", the smallest is " + formatted("%.0f", smaller_ess(worst)) +
-                        (bulk ? " (bulk)" : " (tail)") + " for " + worst.name + ": its " +
+                        share(short_of_draws.count, rows.size(), "scalars") + ", the smallest is " +
+                        formatted("%.0f", smaller_ess(worst)) + (bulk ? " (bulk)" : " (tail)") +
+                        " for " + worst.name + ": its " +
                         (bulk ? "mean" : "5 % and 95 % quantiles") +
                         " and R-hat are not reliable. Draw about " +
                         formatted("%.0f", std::ceil(needed)) + " times as long.");
