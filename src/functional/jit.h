@@ -144,6 +144,7 @@ class Jitted {
   }
 
   /// The compiled program for arguments of these types, ready to call, to look at and to save.
+  /// Throws Error as Lowered::compile does.
   template <class... Args>
   auto compile(const Args&... args) const {
     using Arguments = ArgumentsOf<std::index_sequence_for<Args...>, Args...>;
