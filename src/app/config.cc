@@ -420,7 +420,7 @@ void check_priors(const std::map<std::string, PriorSettings>& priors,
     if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) {
       refuse_unknown(path, "parameter", name, parameters);
     }
-    check_at(path + "." + name, [&] { prior.prior(); });
+    check_at(path + "." + name, [&prior = prior] { prior.prior(); });
   }
 }
 

@@ -94,7 +94,7 @@ json agreement_of(const json& one, const json& other) {
   json result = {{"errors", -1.0}, {"parameter", ""}, {"score", ""}};
   for (const auto& [name, row] : one.items()) {
     for (const auto& [score, error] : scores_with_errors()) {
-      auto number = [&](const json& of, const std::string& key) {
+      auto number = [&name = name](const json& of, const std::string& key) {
         return number_or_nan(of.at(name).at(key));
       };
       double errors = std::abs(number(one, score) - number(other, score)) /

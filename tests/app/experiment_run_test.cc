@@ -346,7 +346,7 @@ TEST(ExperimentRun, TakesDataAsTheyCome) {
     EXPECT_TRUE(band.at("coverage").is_null());
     EXPECT_TRUE(band.at("width").is_number());
   }
-  EXPECT_EQ(single.at("lambda").at("truth"), json({nullptr}));
+  EXPECT_EQ(single.at("lambda").at("truth"), json::array({nullptr}));
   EXPECT_TRUE(single.at("predictions").at("truth").empty());
   std::ostringstream table;
   print_scores(table, single);

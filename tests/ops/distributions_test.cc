@@ -99,10 +99,11 @@ TEST(Distributions, SamplesHaveTheirDistribution) {
 TEST(Distributions, TruncatedNumbersStayInside) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   boost::math::normal_distribution<> normal;
-  for (auto [low, high] : {std::pair(-1.0, 2.0), std::pair(2.0, 2.001), std::pair(-3.0, -2.5),
-                           std::pair(-infinity, 0.0), std::pair(1.9, infinity),
-                           std::pair(4.5, infinity), std::pair(-infinity, -6.0),
-                           std::pair(10.0, 11.0), std::pair(-30.0, -20.0), std::pair(3.0, 3.5)}) {
+  for (const auto& bounds : {std::pair(-1.0, 2.0), std::pair(2.0, 2.001), std::pair(-3.0, -2.5),
+                             std::pair(-infinity, 0.0), std::pair(1.9, infinity),
+                             std::pair(4.5, infinity), std::pair(-infinity, -6.0),
+                             std::pair(10.0, 11.0), std::pair(-30.0, -20.0), std::pair(3.0, 3.5)}) {
+    double low = bounds.first, high = bounds.second;
     double from = low > 0 ? low : -high, to = low > 0 ? high : -low;
     for (DType dtype : low == 4.5 ? std::vector{DType::f32, DType::f64} : std::vector{DType::f32}) {
       Array x = truncated_normal(key(1), low, high, {20000}, dtype);

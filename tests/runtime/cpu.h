@@ -17,10 +17,10 @@
 
 // A sanitizer's allocator is to fail as any other does when a program asks for too much. It asks
 // for this before it is ready to watch what it calls.
-extern "C" [[gnu::used, gnu::no_sanitize("thread")]] inline const char* __asan_default_options() {
+extern "C" [[gnu::used, gnu::no_sanitize_thread]] inline const char* __asan_default_options() {
   return "allocator_may_return_null=1";
 }
-extern "C" [[gnu::used, gnu::no_sanitize("thread")]] inline const char* __tsan_default_options() {
+extern "C" [[gnu::used, gnu::no_sanitize_thread]] inline const char* __tsan_default_options() {
   return __asan_default_options();
 }
 

@@ -142,7 +142,8 @@ TEST(Posteriors, LotkaVolterraSolvesItsEquation) {
 }
 
 TEST(Posteriors, NameTheMeasurementThatIsNotFinite) {
-  constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  constexpr double infinity = std::numeric_limits<double>::infinity(),
+                   nan = std::numeric_limits<double>::quiet_NaN();
   auto message = [](const std::function<void()>& call) -> std::string {
     try {
       call();
