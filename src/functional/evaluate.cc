@@ -83,7 +83,7 @@ class Programs {
   }
 
  private:
-  // XLA ends the process where the system grants no more mappings.
+  // A process that is granted no more mappings cannot compile.
   void make_room() {
     std::lock_guard lock(mutex_);
     if (++made_ % programs_between_looks != 0 || used_mappings() < 0.5) return;

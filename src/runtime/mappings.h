@@ -1,5 +1,5 @@
-// How much of the memory mappings that the system grants a process are used: every kernel of a
-// compiled program takes three.
+// How much of the memory mappings that the system grants a process are used: every compiled program
+// takes some, a small one on the CPU was seen to take 18.
 #pragma once
 
 namespace sturnus::internal {
