@@ -119,7 +119,7 @@ internal::Argument<Carry> fori_loop(std::int64_t lower, std::int64_t upper, cons
     return internal::carried("fori_loop", like, next, where);
   };
   Arrays leaves = internal::leaves_of(like, "fori_loop", "the start", where);
-  Arrays indices = {internal::counting(lower, upper)};
+  Arrays indices = {internal::counting(lower, upper, where)};
   internal::ScanResult result =
       internal::scan("fori_loop", step, leaves, indices, std::max<std::int64_t>(upper - lower, 0),
                      false, tree_structure(like).leaf_paths(), where);

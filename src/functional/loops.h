@@ -49,7 +49,7 @@ void check_length(std::string_view function, std::int64_t length, Where where);
 /// 0, 1, ..., upper - lower - 1, in i32 where all from lower to upper are such numbers, else in
 /// i64; not computed, however many they are. Throws Error when there are too many. And which number
 /// of a loop from `lower` a step has.
-Array counting(std::int64_t lower, std::int64_t upper);
+Array counting(std::int64_t lower, std::int64_t upper, Where where);
 Array counted(const Array& step, std::int64_t lower);
 /// Both in one type. Throws DtypeError unless they are integer scalars.
 std::pair<Array, Array> loop_bounds(const Array& lower, const Array& upper, Where where);

@@ -311,7 +311,8 @@ void check_length(std::string_view function, std::int64_t length, Where where) {
                       "Give the number of steps, 0 or more"));
 }
 
-Array counting(std::int64_t lower, std::int64_t upper) {
+Array counting(std::int64_t lower, std::int64_t upper, Where where) {
+  Blame blame(where);
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   std::int64_t count = 0;
   if (upper > lower && (__builtin_sub_overflow(upper, lower, &count) || count > most)) {

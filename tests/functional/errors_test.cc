@@ -605,6 +605,15 @@ TEST(Errors, TreesAndTypesOfTransforms) {
          scan([](Layer c, Array x) { return std::pair(c, x); }, Layer{x3(), {}}, x3());
        },
        tree_error, no_value("scan: the start .b", true)},
+      {"fori_loop, too many steps",
+       [] {
+         fori_loop(
+             0, 5000000000, [](Array, Array x) { return x; }, x3());
+       },
+       error,
+       "fori_loop: there are more than 2147483647 steps from 0 to 5000000000 (<here>). Put one "
+       "loop "
+       "inside of another"},
       {"fori_loop, carry",
        [] {
          fori_loop(
