@@ -106,7 +106,7 @@ void compile_program(std::ostream& out, const CompileRequest& request) {
   if (is_file) text = read_file(request.program);
   if (!is_file || is_settings(request.program, text)) {
     // The whole training of an experiment: (state, iterations) -> state.
-    RunConfig config = config_named(request.program.string(), request.variant);
+    RunConfig config = config_named("compile", request.program.string(), request.variant);
     if (request.members) config.ensemble.members = *request.members;
     training.emplace(problem_of(config), config.ensemble);
   }

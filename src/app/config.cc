@@ -385,6 +385,22 @@ void check_at(const std::string& path, const std::function<void()>& check) {
   }
 }
 
+// Settings of what is not there would change nothing.
+void check_idle(const RunConfig& config) {
+  if (config.measured && config.data_seed) {
+    refuse("$.data_seed", std::to_string(*config.data_seed) +
+                              " would make new data, but data are given. Leave one of them out");
+  }
+  const Lbfgs &chosen = config.ensemble.lbfgs, standard;
+  if (config.training.polish > 0) return;
+  const char* idle = chosen.history != standard.history ? "history"
+                     : chosen.trials != standard.trials ? "trials"
+                                                        : nullptr;
+  if (idle == nullptr) return;
+  refuse(std::string("$.polish.") + idle,
+         "there are no steps of polish. Give \"steps\", or leave this out");
+}
+
 void check_domain(const Domain& domain, const ExperimentData& like, const std::string& path) {
   std::size_t inputs = like.domain_low.size();
   if (domain.low.size() != inputs || domain.high.size() != inputs) {
@@ -520,6 +536,7 @@ RunConfig config_from_json(const json& value) {
     refuse("$.run", std::to_string(config.run) +
                         " is not a published run, which are 0 to 4. Give a data_seed for new data");
   }
+  check_idle(config);
   ExperimentData like = published_data(config.experiment, 0);
   if (config.measured) complete_measurements(*config.measured, like, "$.data");
   check_priors(config.priors, like.parameter_names, "$.priors");
@@ -535,29 +552,29 @@ RunConfig config_from_json(const json& value) {
   return config;
 }
 
-RunConfig config_from_file(const std::filesystem::path& path) {
+RunConfig config_from_file(const std::string& command, const std::filesystem::path& path) {
   auto text = read_file_if_there(path);
-  if (!text) throw Error("run: cannot read " + path.string());
+  if (!text) throw Error(command + ": cannot read " + path.string());
   json value;
   try {
     value = parse_settings(*text);
   } catch (const Error& error) {
-    throw Error("run: " + path.string() + " is no JSON: " + error.what());
+    throw Error(command + ": " + path.string() + " is no JSON: " + error.what());
   }
   try {
     return config_from_json(value.contains("settings") ? value.at("settings") : value);
   } catch (const Error& error) {
-    throw Error("run: " + path.string() + ": " + error.what());
+    throw Error(command + ": " + path.string() + ": " + error.what());
   }
 }
 
-RunConfig config_named(const std::string& experiment_or_file, const std::string& variant,
-                       std::optional<std::int64_t> iterations) {
+RunConfig config_named(const std::string& command, const std::string& experiment_or_file,
+                       const std::string& variant, std::optional<std::int64_t> iterations) {
   if (!std::filesystem::is_regular_file(experiment_or_file)) {
     return variant_config(experiment_named(experiment_or_file), variant.empty() ? "full" : variant,
                           iterations);
   }
-  RunConfig config = config_from_file(experiment_or_file);
+  RunConfig config = config_from_file(command, experiment_or_file);
   if (!variant.empty()) config = with_variant(config, variant);
   return iterations ? with_iterations(config, *iterations) : config;
 }

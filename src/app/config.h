@@ -68,12 +68,13 @@ RunConfig with_iterations(const RunConfig& config, std::int64_t iterations);
 /// Settings from JSON, which start from the published ones of "experiment" and "variant".
 /// Throws Error with the JSON path of what is wrong.
 RunConfig config_from_json(const nlohmann::json& json);
-/// The same from a file, which may hold a result.json: its settings are taken.
-RunConfig config_from_file(const std::filesystem::path& path);
+/// The same from a file, which may hold a result.json: its settings are taken. Messages speak of
+/// the `command` that reads it.
+RunConfig config_from_file(const std::string& command, const std::filesystem::path& path);
 /// The settings that the command line names: those of a file with `variant` and `iterations` over
 /// them, or those of an experiment's variant. An empty variant: what the file says, or full.
-RunConfig config_named(const std::string& experiment_or_file, const std::string& variant,
-                       std::optional<std::int64_t> iterations = {});
+RunConfig config_named(const std::string& command, const std::string& experiment_or_file,
+                       const std::string& variant, std::optional<std::int64_t> iterations = {});
 /// All settings; config_from_json gives them back.
 nlohmann::json to_json(const RunConfig& config);
 

@@ -1,5 +1,7 @@
 #include "src/app/draw_parts.h"
 
+#include <sturnus/runtime/log.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -76,6 +78,19 @@ InferenceData inference_data_of(const ChainDraws& draws, const std::optional<Mea
     add_measurements(data, curve->data, predicted, draws.chains);
   }
   return data;
+}
+
+void write_draws_beside(const std::filesystem::path& kept, const ChainDraws& draws,
+                        const std::optional<MeasuredCurve>& curve, std::uint64_t seed) {
+  if (kept.empty()) return;
+  std::filesystem::path path = kept;
+  path.replace_extension(".nc");
+  try {
+    std::filesystem::create_directories(path.parent_path());
+    write_inference_data(path, inference_data_of(draws, curve, seed));
+  } catch (const std::exception& error) {
+    log(LogLevel::warning, "the draws could not be written: " + std::string(error.what()));
+  }
 }
 
 }  // namespace sturnus::app

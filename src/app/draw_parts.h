@@ -7,6 +7,7 @@
 #include <sturnus/inference/results/inference_data.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -26,5 +27,10 @@ nlohmann::json describe_predictions(const std::optional<MeasuredCurve>& curve,
 /// Draws, and measurements with predictions of them where there are any.
 InferenceData inference_data_of(const ChainDraws& draws, const std::optional<MeasuredCurve>& curve,
                                 std::uint64_t seed);
+
+/// The same as a file beside what is kept of the draws in `kept`, "tempering.nc" of
+/// "tempering.json"; none where that has no name. If it cannot be written, the log says so.
+void write_draws_beside(const std::filesystem::path& kept, const ChainDraws& draws,
+                        const std::optional<MeasuredCurve>& curve, std::uint64_t seed);
 
 }  // namespace sturnus::app

@@ -276,6 +276,24 @@ void print_drift(std::ostream& out, const json& members) {
               " tells of each member. The next run begins anew");
 }
 
+// The number of each surviving member, and its loss by terms.
+MemberStatistics loss_statistics(const Ensemble& ensemble, const EnsembleState& state) {
+  std::vector<std::int64_t> members = surviving_members(state);
+  LossTerms loss = ensemble.loss(state);
+  MemberStatistics result = {{"member", {members.begin(), members.end()}}};
+  using Term = std::pair<const char*, Array>;
+  for (const auto& [name, term] :
+       {Term("loss_data", loss.data()), Term("loss_residual", loss.residual()),
+        Term("loss_prior", loss.prior()), Term("loss_repulsion", loss.repulsion())}) {
+    std::vector<double> of_all = to_doubles(term), values;
+    for (std::int64_t member : members) {
+      values.push_back(of_all[static_cast<std::size_t>(member)]);
+    }
+    result.emplace_back(name, values);
+  }
+  return result;
+}
+
 }  // namespace
 
 json describe_run(const json& settings, const ExperimentData& data) {
@@ -416,7 +434,8 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
         Matrix at_data = predicted_rows(data.train, predict, config.ensemble.dtype,
                                         surviving_members(training.state));
         write_inference_data(places.folder / "draws.nc",
-                             member_draws(data, predictions.lambda, at_data, config.ensemble.seed));
+                             member_draws(data, predictions.lambda, at_data, config.ensemble.seed,
+                                          loss_statistics(ensemble, training.state)));
       }) &&
       finished;
   if (finished && against) {

@@ -1,6 +1,7 @@
 #include <sturnus/inference/chains/chain_draws.h>
 #include <sturnus/inference/chains/differential_evolution.h>
 #include <sturnus/inference/posteriors/lotka_volterra_posterior.h>
+#include <sturnus/inference/posteriors/measured_curves.h>
 #include <sturnus/inference/results/metrics.h>
 #include <sturnus/inference/results/summary.h>
 #include <sturnus/runtime/client.h>
@@ -16,6 +17,7 @@
 #include "src/app/chain_program.h"
 #include "src/app/clock.h"
 #include "src/app/commands.h"
+#include "src/app/draw_parts.h"
 #include "src/app/experiment_run.h"
 #include "src/app/json_reader.h"
 #include "src/app/kept_work.h"
@@ -54,7 +56,7 @@ ChainSettings nuts_settings(const PosteriorRequest& request) {
   return settings_for(sampled_problem("posterior", "lotka_volterra", {}), settings);
 }
 
-json sample_by_nuts(const ChainSettings& settings, const ExperimentData& data,
+json sample_by_nuts(const ChainSettings& settings, const ExperimentData& data, const fs::path& file,
                     std::ostream& progress) {
   auto begun = Clock::now();
   ChainProgram program =
@@ -62,6 +64,7 @@ json sample_by_nuts(const ChainSettings& settings, const ExperimentData& data,
   ChainState warm = program.advance(program.init(), settings.warmup).first;
   ChainDraws chains = chain_draws({program.advance(std::move(warm), settings.draws).second});
   progress << summary_table(summarize(chains)) << std::endl;
+  write_draws_beside(file, chains, curve_posterior(data).curve, settings.seed);
   return {{"sturnus", describe_program()},
           {"summary", describe_with_errors(chains)},
           {"divergent", mean_of(chains.statistics.divergent.values)},
@@ -161,8 +164,9 @@ void run_posterior(std::ostream& out, std::ostream& progress, const PosteriorReq
       values.push_back(result[method].at("log_evidence"));
     }
     result["evidence"] = evidence_of(values);
-    result["nuts"] = kept_result(place / "nuts.json", to_json(nuts),
-                                 [&] { return sample_by_nuts(nuts, data, progress); });
+    fs::path of_nuts = place / "nuts.json";
+    result["nuts"] = kept_result(of_nuts, to_json(nuts),
+                                 [&] { return sample_by_nuts(nuts, data, of_nuts, progress); });
     for (const char* method : {"again", "nuts"}) {
       result["agreement"][method] =
           agreement_of(result["tempering"]["summary"], result[method]["summary"]);

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 RunConfig config_of(const RunRequest& request) {
-  RunConfig config = config_named(request.experiment, request.variant, request.iterations);
+  RunConfig config = config_named("run", request.experiment, request.variant, request.iterations);
   if (request.members) config.ensemble.members = *request.members;
   if (request.run) {
     config.run = *request.run;

@@ -10,6 +10,7 @@
 #include <ostream>
 
 #include "src/app/clock.h"
+#include "src/app/draw_parts.h"
 #include "src/app/json_reader.h"
 #include "src/app/kept_work.h"
 #include "src/app/result_parts.h"
@@ -30,7 +31,8 @@ Matrix lambda_of(const Matrix& rows) {
   return lambda;
 }
 
-json draw(const ExperimentData& data, const TemperingSettings& settings, std::ostream& progress) {
+json draw(const ExperimentData& data, const TemperingSettings& settings,
+          const std::filesystem::path& file, std::ostream& progress) {
   progress << "tempering of " << name_of(data.experiment) << ": " << settings.particles
            << " particles, then " << settings.walkers << " walkers" << std::endl;
   auto begun = Clock::now();
@@ -42,6 +44,7 @@ json draw(const ExperimentData& data, const TemperingSettings& settings, std::os
   TemperedPosterior found = tempered_lotka_volterra(data.train, data.noise_sd, options);
   std::vector<ParameterSummary> rows = summarize(found.draws);
   progress << summary_table(rows) << std::endl;
+  write_draws_beside(file, found.draws, curve_posterior(data).curve, settings.seed);
   std::size_t count = std::min(kept_posterior_draws, found.draws.chains * found.draws.draws);
   return {{"sturnus", describe_program()},
           {"summary", describe_with_errors(found.draws)},
@@ -92,7 +95,7 @@ DrawnPosterior tempered(const ExperimentData& data, const TemperingSettings& set
   of["errors"] = "of all scores";  // what was kept before these were known is drawn again
   of["data"] = describe_data(data.train, data.noise_sd);
   DrawnPosterior result;
-  result.about = kept_result(file, of, [&] { return draw(data, settings, progress); });
+  result.about = kept_result(file, of, [&] { return draw(data, settings, file, progress); });
   result.rows = matrix_of(result.about.at("rows"));
   result.about.erase("rows");
   MeasuredCurve curve = curve_posterior(data).curve;

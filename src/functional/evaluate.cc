@@ -124,6 +124,10 @@ Compiled compile_graph(std::string_view name, const Arrays& parameters, const Ar
   for (const Node* node : reachable(outputs)) {
     Array leaf(node->shared_from_this(), 0);
     if (auto buffer = constant_value(leaf)) {
+      if (buffer->released()) {
+        buffer->throw_released(std::string(Blame::named(name)) + ": a captured array, " +
+                               buffer->type().str() + where_text() + ",");
+      }
       bool here = buffer->device() == device;
       captured.push_back(here ? buffer : std::make_shared<const Buffer>(buffer->copy_to(device)));
       inputs.push_back(leaf);

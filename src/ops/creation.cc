@@ -28,7 +28,7 @@ namespace {
 
 Array filled(std::string_view function, const Shape& shape, const Number& value, DType dtype,
              Where where) {
-  Blame blame(where);
+  Blame blame(where, function);
   return internal::full(value, {dtype, internal::checked_shape(function, shape)}, function);
 }
 
@@ -81,7 +81,7 @@ Array arange(double start, double stop, double step, DType dtype, Where where) {
 }
 
 Array linspace(Operand first, Operand last, std::int64_t count) {
-  Blame blame(first.where);
+  Blame blame(first.where, "linspace");
   internal::checked_shape("linspace", {count});
   auto [a, b] = internal::promote("linspace", internal::to_floating(first), last);
   Shape column(a.shape().size() + 1, 1);

@@ -40,7 +40,7 @@ struct Cumsum {
 
 // The operand, which must have an order.
 Array ordered(std::string_view function, const Operand& operand) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, function);
   Array x = to_array(operand);
   require_real(function, x.type());
   return x;
@@ -48,7 +48,7 @@ Array ordered(std::string_view function, const Operand& operand) {
 
 Array cumulative(std::string_view function, const Operand& operand, const Array& x, int axis,
                  bool reverse, Array (*combine)(Operand, Operand)) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, function);
   std::int64_t at = checked_axis(function, x.type(), axis);
   return as_one_program([&] { return running(x, at, reverse, combine); });
 }

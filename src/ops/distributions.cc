@@ -96,13 +96,13 @@ using internal::as_one_program;
 using internal::Blame;
 
 Array exponential(const Key& key, const Shape& shape, DType dtype, Where where) {
-  Blame blame(where);
+  Blame blame(where, "exponential");
   internal::check_floating("exponential", dtype);
   return as_one_program([&] { return -log1p(-uniform(key, shape, 0.0, 1.0, dtype)); });
 }
 
 Array laplace(const Key& key, const Shape& shape, DType dtype, Where where) {
-  Blame blame(where);
+  Blame blame(where, "laplace");
   internal::check_floating("laplace", dtype);
   return as_one_program([&] {
     double low = -1 + internal::limits_of(dtype).epsilon / 2;
@@ -113,7 +113,7 @@ Array laplace(const Key& key, const Shape& shape, DType dtype, Where where) {
 }
 
 Array logistic(const Key& key, const Shape& shape, DType dtype, Where where) {
-  Blame blame(where);
+  Blame blame(where, "logistic");
   internal::check_floating("logistic", dtype);
   return as_one_program([&] {
     Array u = uniform(key, shape, internal::limits_of(dtype).tiny, 1.0, dtype);
@@ -123,7 +123,7 @@ Array logistic(const Key& key, const Shape& shape, DType dtype, Where where) {
 }
 
 Array gumbel(const Key& key, const Shape& shape, DType dtype, Where where) {
-  Blame blame(where);
+  Blame blame(where, "gumbel");
   internal::check_floating("gumbel", dtype);
   return as_one_program([&] {
     Array u = uniform(key, shape, internal::limits_of(dtype).tiny, 1.0, dtype);
@@ -132,7 +132,7 @@ Array gumbel(const Key& key, const Shape& shape, DType dtype, Where where) {
 }
 
 Array cauchy(const Key& key, const Shape& shape, DType dtype, Where where) {
-  Blame blame(where);
+  Blame blame(where, "cauchy");
   internal::check_floating("cauchy", dtype);
   return as_one_program([&] {
     Array u = uniform(key, shape, internal::limits_of(dtype).epsilon, 1.0, dtype);
@@ -143,7 +143,7 @@ Array cauchy(const Key& key, const Shape& shape, DType dtype, Where where) {
 }
 
 Array truncated_normal(const Key& key, Operand low, Operand high, const Shape& shape, DType dtype) {
-  Blame blame(low.where);
+  Blame blame(low.where, "truncated_normal");
   internal::check_floating("truncated_normal", dtype);
   if (low.number && high.number && !(low.number->real < high.number->real)) {
     throw Error(internal::message("truncated_normal",
@@ -182,13 +182,13 @@ Array truncated_normal(const Key& key, Operand low, Operand high, const Shape& s
 }
 
 Array truncated_normal(const Key& key, Operand low, Operand high) {
-  Blame blame(low.where);
+  Blame blame(low.where, "truncated_normal");
   auto [a, b] = internal::promote("truncated_normal", internal::to_floating(low), high);
   return truncated_normal(key, low, high, a.shape(), a.dtype());
 }
 
 Array rademacher(const Key& key, const Shape& shape, DType dtype, Where where) {
-  Blame blame(where);
+  Blame blame(where, "rademacher");
   return as_one_program([&] {
     Array heads = convert(bernoulli(key, 0.5, shape), dtype);
     return 2 * heads - 1;
@@ -196,7 +196,7 @@ Array rademacher(const Key& key, const Shape& shape, DType dtype, Where where) {
 }
 
 Array ball(const Key& key, std::int64_t dimensions, const Shape& shape, DType dtype, Where where) {
-  Blame blame(where);
+  Blame blame(where, "ball");
   internal::check_floating("ball", dtype);
   return as_one_program([&] {
     auto [for_direction, for_radius] = split(key);
@@ -214,7 +214,7 @@ Array ball(const Key& key, std::int64_t dimensions, const Shape& shape, DType dt
 
 Array multivariate_normal(const Key& key, Operand mean, Operand covariance,
                           std::optional<Shape> shape) {
-  Blame blame(mean.where);
+  Blame blame(mean.where, "multivariate_normal");
   return as_one_program([&] {
     Array l = cholesky(covariance);
     Array centre = convert(internal::to_floating(mean), l.dtype());
@@ -236,7 +236,7 @@ Array multivariate_normal(const Key& key, Operand mean, Operand covariance,
 }
 
 Array bernoulli(const Key& key, Operand probability, std::optional<Shape> shape) {
-  Blame blame(probability.where);
+  Blame blame(probability.where, "bernoulli");
   const std::optional<Number>& known = probability.number;
   if (known && (known->kind == Number::Kind::complex || !(known->real >= 0 && known->real <= 1))) {
     throw Error(internal::message("bernoulli", "the probability is " + known->str(),
@@ -266,20 +266,20 @@ Array categorical(const Key& key, Operand logits, std::optional<Shape> shape) {
 }
 
 Array permutation(const Key& key, std::int64_t count, Where where) {
-  Blame blame(where);
+  Blame blame(where, "permutation");
   internal::checked_shape("permutation", {count});
   return as_one_program([&] { return internal::shuffled(key, arange(count), 0); });
 }
 
 Array permutation(const Key& key, const Array& x, int axis, Where where) {
-  Blame blame(where);
+  Blame blame(where, "permutation");
   std::int64_t at = internal::checked_axis("permutation", x.type(), axis);
   return as_one_program([&] { return internal::shuffled(key, x, at); });
 }
 
 Array choice(const Key& key, std::int64_t count, const Shape& shape, const ChoiceOptions& options,
              Where where) {
-  Blame blame(where);
+  Blame blame(where, "choice");
   std::int64_t wanted = internal::product(internal::checked_shape("choice", shape));
   if (count < 1 && wanted > 0) {
     throw ShapeError(internal::message(
@@ -319,7 +319,7 @@ Array choice(const Key& key, std::int64_t count, const Shape& shape, const Choic
 
 Array choice(const Key& key, const Array& x, const Shape& shape, const ChoiceOptions& options,
              Where where) {
-  Blame blame(where);
+  Blame blame(where, "choice");
   std::int64_t axis = internal::checked_axis("choice", x.type(), options.axis);
   return as_one_program([&] {
     Array indices = choice(key, x.shape()[static_cast<std::size_t>(axis)], shape, options, where);

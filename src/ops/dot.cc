@@ -400,7 +400,7 @@ void check_inner_extents(std::string_view function, const Array& x, const Array&
 }  // namespace
 
 Array dot_general(Operand a, Operand b, DotAxes axes) {
-  Blame blame(a.where);
+  Blame blame(a.where, "dot_general");
   auto [x, y] = one_dtype(a, b);
   auto counted = [](const Array& array, Axes list) {
     for (std::int64_t& axis : list)
@@ -426,7 +426,7 @@ Array dot_general(Operand a, Operand b, DotAxes axes) {
 }
 
 Array matmul(Operand a, Operand b) {
-  Blame blame(a.where);
+  Blame blame(a.where, "matmul");
   auto [x, y] = one_dtype(a, b);
   if (x.rank() == 0 || y.rank() == 0) {
     throw ShapeError(internal::message("matmul",
@@ -461,7 +461,7 @@ Array matmul(Operand a, Operand b) {
 }
 
 Array dot(Operand a, Operand b) {
-  Blame blame(a.where);
+  Blame blame(a.where, "dot");
   auto [x, y] = one_dtype(a, b);
   if (x.rank() == 0 || y.rank() == 0) return x * y;
   check_inner_extents("dot", x, y);
@@ -470,7 +470,7 @@ Array dot(Operand a, Operand b) {
 }
 
 Array outer(Operand a, Operand b) {
-  Blame blame(a.where);
+  Blame blame(a.where, "outer");
   auto [x, y] = one_dtype(a, b);
   return internal::contract(internal::reshape_to(x, {x.size()}),
                             internal::reshape_to(y, {y.size()}), {}, {}, {}, {});

@@ -348,7 +348,7 @@ using internal::Blame;
 
 Array gather(Operand x, const Array& indices, const GatherAxes& axes, const Shape& sizes,
              IndexFacts facts) {
-  Blame blame(x.where);
+  Blame blame(x.where, "gather");
   return internal::make(internal::Gather{axes.offset, axes.collapsed, axes.x_batch,
                                          axes.indices_batch, axes.start_map, sizes, facts.inside},
                         {internal::to_array(x), internal::wide_indices(indices)});
@@ -356,7 +356,7 @@ Array gather(Operand x, const Array& indices, const GatherAxes& axes, const Shap
 
 Array scatter(Operand x, const Array& indices, Operand updates, const GatherAxes& axes,
               Combine combine, IndexFacts facts) {
-  Blame blame(x.where);
+  Blame blame(x.where, "scatter");
   Array into = internal::to_array(x);
   Array values =
       internal::converted(internal::to_array("scatter", updates, into.dtype()), into.dtype());
@@ -368,6 +368,7 @@ Array scatter(Operand x, const Array& indices, Operand updates, const GatherAxes
 
 Array scatter_add(Operand x, const Array& indices, Operand updates, const GatherAxes& axes,
                   IndexFacts facts) {
+  Blame blame(x.where, "scatter_add");
   return scatter(x, indices, updates, axes, Combine::add, facts);
 }
 

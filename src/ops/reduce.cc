@@ -269,7 +269,7 @@ Array sqrt_of_squares(const Array& x) {
 }
 
 Array any_or_all(std::string_view function, bool is_any, const Operand& operand, const Over& over) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, function);
   auto reduced = resolve(function, operand, over);
   Array holds = reduced.x.dtype() == DType::boolean ? reduced.x : reduced.x != 0;
   return finish(make(Extreme{is_any, reduced.axes}, {holds}), reduced, over);
@@ -309,7 +309,7 @@ Array position_of_extreme(std::string_view function, bool largest, const Array& 
 using internal::Blame;
 
 Array sum(Operand x, Over over) {
-  Blame blame(x.where);
+  Blame blame(x.where, "sum");
   auto reduced = internal::resolve("sum", x, over);
   // Counting booleans is what people mean.
   if (reduced.x.dtype() == DType::boolean) reduced.x = convert(reduced.x, DType::i32);
@@ -317,7 +317,7 @@ Array sum(Operand x, Over over) {
 }
 
 Array mean(Operand x, Over over) {
-  Blame blame(x.where);
+  Blame blame(x.where, "mean");
   Array y = internal::to_floating(x);
   auto reduced = internal::resolve("mean", y, over);
   Array total = internal::sum_over(internal::widened(y), reduced.axes);
@@ -326,7 +326,7 @@ Array mean(Operand x, Over over) {
 }
 
 Array max(Operand x, Over over) {
-  Blame blame(x.where);
+  Blame blame(x.where, "max");
   auto reduced = internal::resolve("max", x, over);
   internal::require_elements("max", reduced.x.type(), reduced.axes);
   Array y = internal::make(internal::Extreme{true, reduced.axes}, {reduced.x});
@@ -334,7 +334,7 @@ Array max(Operand x, Over over) {
 }
 
 Array min(Operand x, Over over) {
-  Blame blame(x.where);
+  Blame blame(x.where, "min");
   auto reduced = internal::resolve("min", x, over);
   internal::require_elements("min", reduced.x.type(), reduced.axes);
   Array y = internal::make(internal::Extreme{false, reduced.axes}, {reduced.x});
@@ -342,7 +342,7 @@ Array min(Operand x, Over over) {
 }
 
 Array prod(Operand x, Over over) {
-  Blame blame(x.where);
+  Blame blame(x.where, "prod");
   auto reduced = internal::resolve("prod", x, over);
   if (reduced.x.dtype() == DType::boolean) reduced.x = convert(reduced.x, DType::i32);
   Array y = internal::make(internal::Prod{reduced.axes}, {reduced.x});
@@ -350,7 +350,7 @@ Array prod(Operand x, Over over) {
 }
 
 Array var(Operand x, Over over, double correction) {
-  Blame blame(x.where);
+  Blame blame(x.where, "var");
   auto reduced = internal::resolve("var", internal::to_floating(x), over);
   return internal::as_one_program([&] {
     Array squared = internal::variance(reduced, correction);
@@ -359,7 +359,7 @@ Array var(Operand x, Over over, double correction) {
 }
 
 Array stddev(Operand x, Over over, double correction) {
-  Blame blame(x.where);
+  Blame blame(x.where, "stddev");
   auto reduced = internal::resolve("stddev", internal::to_floating(x), over);
   return internal::as_one_program([&] {
     Array squared = internal::variance(reduced, correction);
@@ -372,28 +372,28 @@ Array any(Operand x, Over over) { return internal::any_or_all("any", true, x, ov
 Array all(Operand x, Over over) { return internal::any_or_all("all", false, x, over); }
 
 Array argmax(Operand x) {
-  Blame blame(x.where);
+  Blame blame(x.where, "argmax");
   Array y = internal::to_array(x);
   return internal::position_of_extreme("argmax", true, internal::reshape_to(y, {y.size()}), 0,
                                        false);
 }
 Array argmax(Operand x, int axis, bool keep) {
-  Blame blame(x.where);
+  Blame blame(x.where, "argmax");
   return internal::position_of_extreme("argmax", true, internal::to_array(x), axis, keep);
 }
 Array argmin(Operand x) {
-  Blame blame(x.where);
+  Blame blame(x.where, "argmin");
   Array y = internal::to_array(x);
   return internal::position_of_extreme("argmin", false, internal::reshape_to(y, {y.size()}), 0,
                                        false);
 }
 Array argmin(Operand x, int axis, bool keep) {
-  Blame blame(x.where);
+  Blame blame(x.where, "argmin");
   return internal::position_of_extreme("argmin", false, internal::to_array(x), axis, keep);
 }
 
 Array norm(Operand x, Over over, double order) {
-  Blame blame(x.where);
+  Blame blame(x.where, "norm");
   auto reduced = internal::resolve("norm", internal::to_floating(x), over);
   bool largest = order == std::numeric_limits<double>::infinity();
   if (order != 1 && order != 2 && !largest) {

@@ -230,7 +230,7 @@ using internal::Blame;
 using internal::to_array;
 
 Array reshape(Operand operand, Shape shape) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "reshape");
   Array x = to_array(operand);
   Shape full = shape;
   if (auto open = std::find(full.begin(), full.end(), -1); open != full.end()) {
@@ -251,7 +251,7 @@ Array reshape(Operand operand, Shape shape) {
 }
 
 Array transpose(Operand operand, std::vector<std::int64_t> permutation) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "transpose");
   Array x = to_array(operand);
   if (permutation.empty()) {
     permutation = internal::iota_axes(x.rank());
@@ -272,7 +272,7 @@ Array transpose(Operand operand, std::vector<std::int64_t> permutation) {
 }
 
 Array swapaxes(Operand operand, int a, int b) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "swapaxes");
   Array x = to_array(operand);
   Axes permutation = internal::iota_axes(x.rank());
   auto i = static_cast<std::size_t>(internal::checked_axis("swapaxes", x.type(), a));
@@ -282,13 +282,13 @@ Array swapaxes(Operand operand, int a, int b) {
 }
 
 Array broadcast_to(Operand x, const Shape& shape) {
-  Blame blame(x.where);
+  Blame blame(x.where, "broadcast_to");
   internal::checked_shape("broadcast_to", shape);
   return internal::broadcast_to_shape("broadcast_to", to_array(x), shape);
 }
 
 Array expand_dims(Operand operand, int axis) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "expand_dims");
   Array x = to_array(operand);
   Shape shape = x.shape();
   shape.push_back(1);
@@ -299,7 +299,7 @@ Array expand_dims(Operand operand, int axis) {
 }
 
 Array squeeze(Operand operand, std::vector<std::int64_t> axes) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "squeeze");
   Array x = to_array(operand);
   bool all = axes.empty();
   axes = internal::checked_axes("squeeze", x.type(), axes);
@@ -336,14 +336,14 @@ Arrays one_dtype(std::string_view function, const Arrays& arrays) {
 }  // namespace
 
 Array concatenate(const Arrays& arrays, int axis, Where where) {
-  Blame blame(where);
+  Blame blame(where, "concatenate");
   Arrays parts = one_dtype("concatenate", arrays);
   std::int64_t at = internal::checked_axis("concatenate", parts[0].type(), axis);
   return internal::make(internal::Concatenate{at}, parts);
 }
 
 Array stack(const Arrays& arrays, int axis, Where where) {
-  Blame blame(where);
+  Blame blame(where, "stack");
   Arrays parts = one_dtype("stack", arrays);
   for (const Array& part : parts) {
     if (part.shape() == parts[0].shape()) continue;
@@ -360,7 +360,7 @@ Array stack(const Arrays& arrays, int axis, Where where) {
 
 Array slice(Operand operand, std::vector<std::int64_t> start, std::vector<std::int64_t> stop,
             std::vector<std::int64_t> step) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "slice");
   Array x = to_array(operand);
   auto rank = x.shape().size();
   if (step.empty()) step.assign(rank, 1);
@@ -383,7 +383,7 @@ Array slice(Operand operand, std::vector<std::int64_t> start, std::vector<std::i
 
 Array pad(Operand operand, Operand value, std::vector<std::int64_t> low,
           std::vector<std::int64_t> high, std::vector<std::int64_t> interior) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "pad");
   Array x = to_array(operand);
   Array around = internal::converted(internal::to_array("pad", value, x.dtype()), x.dtype());
   auto rank = x.shape().size();
@@ -400,7 +400,7 @@ Array pad(Operand operand, Operand value, std::vector<std::int64_t> low,
 }
 
 Array flip(Operand operand, std::vector<std::int64_t> axes) {
-  Blame blame(operand.where);
+  Blame blame(operand.where, "flip");
   Array x = to_array(operand);
   return internal::make(internal::Reverse{internal::checked_axes("flip", x.type(), axes)}, {x});
 }

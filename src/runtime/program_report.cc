@@ -96,7 +96,7 @@ Work largest(const std::vector<std::int64_t>& branches, const WorkById& works) {
   Work work;
   for (std::int64_t branch : branches) {
     const Work& candidate = works.at(branch);
-    if (total(candidate.kernels) >= total(work.kernels)) work = candidate;
+    if (total_count(candidate.kernels) >= total_count(work.kernels)) work = candidate;
   }
   return work;
 }
@@ -189,7 +189,7 @@ std::string format_rows(const std::vector<Row>& rows) {
 
 }  // namespace
 
-std::int64_t total(const Counts& counts) {
+std::int64_t total_count(const Counts& counts) {
   std::int64_t sum = 0;
   for (const auto& [kind, count] : counts) add(sum, count);
   return sum;
@@ -238,16 +238,16 @@ std::string to_string(const ProgramReport& report) {
       {"outputs", format_bytes(report.output_bytes),
        report.alias_bytes > 0 ? format_bytes(report.alias_bytes) + " of them in arguments" : ""},
       {"temporary", format_bytes(report.temporary_bytes), ""},
-      {"instructions", std::to_string(total(report.instructions)),
+      {"instructions", std::to_string(total_count(report.instructions)),
        format_counts(report.instructions)},
-      {"kernels of one run", at_least + std::to_string(total(report.run.kernels)),
+      {"kernels of one run", at_least + std::to_string(total_count(report.run.kernels)),
        format_counts(report.run.kernels)}};
   for (std::size_t i = 0; i < report.loops.size(); i++) {
     const LoopReport& loop = report.loops[i];
     const Work& work = loop.iteration;
     const std::string times = loop.trip_count ? std::to_string(*loop.trip_count) : "?";
     rows.push_back({"iteration of loop " + std::to_string(i + 1) + ", " + times + " times",
-                    (work.has_open_loops ? ">= " : "") + std::to_string(total(work.kernels)),
+                    (work.has_open_loops ? ">= " : "") + std::to_string(total_count(work.kernels)),
                     format_counts(work.kernels) + "; " + loop.body});
   }
   for (const auto& [kind, use] : report.run.collectives) {

@@ -16,7 +16,7 @@ namespace sturnus {
 using Counts = std::map<std::string, std::int64_t>;
 
 /// The sum over all kinds.
-std::int64_t total(const Counts& counts);
+std::int64_t total_count(const Counts& counts);
 
 /// How often devices exchange data, and how much: per device, the larger of what goes in and out.
 struct CollectiveUse {

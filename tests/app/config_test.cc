@@ -104,6 +104,12 @@ json everything_changed() {
 
 TEST(Config, EverySettingCanBeChanged) {
   json changed = everything_changed();
+  changed["data"] = nullptr;  // not beside data that are made, which begin at 0
+  changed["domain"]["low"] = {0.0};
+  EXPECT_EQ(to_json(config_from_json(changed)), changed);
+  for (const char* own : {"data", "domain"}) changed[own] = everything_changed()[own];
+  changed["data_seed"] = nullptr;
+  changed["run"] = 2;
   EXPECT_EQ(to_json(config_from_json(changed)), changed);
   changed["optimizer"].update(
       {{"method", "sgd"}, {"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 1e-8}, {"momentum", 0.5}});
@@ -258,6 +264,11 @@ TEST(Config, RefusesSettingsThatChangeNothing) {
            Idle{R"({"collocation": {"kind": "adaptive"}})", "$.collocation.resample_every: "},
            Idle{R"({"collocation": {"resample_every": 5}})", "$.collocation.resample_every: "},
            Idle{R"({"collocation": {"candidates": 50}})", "$.collocation.candidates: "},
+           Idle{R"({"network": {"fourier_scale": 2}})", "$.network.fourier_scale: "},
+           Idle{R"({"network": {"fourier_seed": 2}})", "$.network.fourier_seed: "},
+           Idle{R"({"polish": {"history": 3}})", "$.polish.history: "},
+           Idle{R"({"polish": {"trials": 3}})", "$.polish.trials: "},
+           Idle{R"({"data_seed": 3, "data": {"x": [0, 1], "y": [1, 2]}})", "$.data_seed: "},
            Idle{R"({"collocation": {"kind": "sobol", "power": 3}})", "$.collocation.power: "},
            Idle{R"({"repulsion": {"points": [1]}})", "$.repulsion.points: "},
            Idle{R"({"repulsion": {"seen": ["point_values"], "points": [26]}})",
@@ -512,7 +523,7 @@ TEST(Config, AFileThatIsNoJsonIsRefused) {
   fs::path file = fs::path(testing::TempDir()) / "config_test.json";
   auto refusal = [&] {
     try {
-      config_from_file(file);
+      config_from_file("run", file);
     } catch (const Error& error) {
       return std::string(error.what());
     }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <vector>
 
@@ -18,8 +19,9 @@ TEST(MemberDraws, AreOneChainWithWhatItPredicts) {
     lambda(i, 1) = 0.1;
     for (std::size_t j = 0; j < points; j++) f(i, j) = static_cast<double>(j);
   }
-  InferenceData result = member_draws(data, lambda, f, 7);
-  ASSERT_EQ(result.groups.size(), 4u);
+  std::vector<double> numbers(members, 3.0);
+  InferenceData result = member_draws(data, lambda, f, 7, {{"loss_data", numbers}});
+  ASSERT_EQ(result.groups.size(), 5u);
   const DataGroup& posterior = result.groups[0];
   EXPECT_EQ(posterior.name, "posterior");
   EXPECT_EQ(posterior.variables[0].name, "omega");
@@ -27,9 +29,23 @@ TEST(MemberDraws, AreOneChainWithWhatItPredicts) {
   EXPECT_EQ(posterior.variables[0].shape, (std::vector<std::size_t>{1, members}));
   EXPECT_EQ(std::get<std::vector<double>>(posterior.variables[0].values)[3], 1.003);
 
-  EXPECT_EQ(result.groups[1].name, "posterior_predictive");
-  EXPECT_EQ(result.groups[1].variables[0].shape, (std::vector<std::size_t>{1, members, points}));
-  const auto& y = std::get<std::vector<double>>(result.groups[1].variables[0].values);
+  const DataGroup& stats = result.groups[1];
+  EXPECT_EQ(stats.name, "sample_stats");
+  EXPECT_EQ(stats.variables[0].name, "log_likelihood");
+  EXPECT_EQ(stats.variables[0].shape, (std::vector<std::size_t>{1, members}));
+  double log_likelihood = 0;
+  for (std::size_t j = 0; j < points; j++) {
+    boost::math::normal noise(static_cast<double>(j), data.noise_sd);
+    log_likelihood += boost::math::logpdf(noise, data.train.y[j]);
+  }
+  EXPECT_NEAR(std::get<std::vector<double>>(stats.variables[0].values)[3], log_likelihood,
+              1e-9 * std::abs(log_likelihood));
+  EXPECT_EQ(stats.variables[1].name, "loss_data");
+  EXPECT_EQ(std::get<std::vector<double>>(stats.variables[1].values), numbers);
+
+  EXPECT_EQ(result.groups[2].name, "posterior_predictive");
+  EXPECT_EQ(result.groups[2].variables[0].shape, (std::vector<std::size_t>{1, members, points}));
+  const auto& y = std::get<std::vector<double>>(result.groups[2].variables[0].values);
   double mean = 0, square = 0;
   for (std::size_t i = 0; i < y.size(); i++) {
     double noise = (y[i] - f.values[i]) / data.noise_sd;
@@ -40,9 +56,9 @@ TEST(MemberDraws, AreOneChainWithWhatItPredicts) {
   EXPECT_NEAR(mean, 0, error);
   EXPECT_NEAR(square, 1, std::sqrt(2.0) * error);
 
-  EXPECT_EQ(result.groups[2].name, "observed_data");
-  EXPECT_EQ(std::get<std::vector<double>>(result.groups[2].variables[0].values), data.train.y);
-  EXPECT_EQ(result.groups[3].name, "constant_data");
+  EXPECT_EQ(result.groups[3].name, "observed_data");
+  EXPECT_EQ(std::get<std::vector<double>>(result.groups[3].variables[0].values), data.train.y);
+  EXPECT_EQ(result.groups[4].name, "constant_data");
 }
 
 }  // namespace

@@ -148,6 +148,10 @@ class ReadersTest(unittest.TestCase):
         result, data, _ = self.run_program("run", "exponential", "--members", "4", "--iterations",
                                            "20")
         self.assert_measured(data, 1, 4, (10,))
+        self.assertEqual(set(data.sample_stats.data_vars), {
+            "member", "log_likelihood", "loss_data", "loss_residual", "loss_prior",
+            "loss_repulsion"})
+        numpy.testing.assert_array_equal(data.sample_stats["member"][0], range(4))
         numpy.testing.assert_allclose(data.posterior["lambda"][0],
                                       [row[0] for row in result["lambda"]["draws"]])
 

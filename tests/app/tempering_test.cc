@@ -31,6 +31,7 @@ TEST(Tempering, IsKeptAndMeasuredAgainst) {
   EXPECT_NEAR(posterior.f(7, 1), posterior.rows(7, 1), 1e-12);
   EXPECT_TRUE(std::isfinite(posterior.about.at("log_evidence").get<double>()));
   EXPECT_EQ(posterior.about.at("floor").at("members"), 25);
+  EXPECT_TRUE(fs::exists(file.parent_path() / "run1.nc"));
 
   std::string said = progress.str();
   DrawnPosterior again = tempered(data, settings, file, progress);

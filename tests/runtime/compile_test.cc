@@ -12,7 +12,7 @@ namespace {
 
 TEST(Compile, TakesXlaFlagsOfEveryType) {
   auto kernels = [](const std::map<std::string, XlaFlag>& flags) {
-    return total(cpu().compile(fused, {.xla_flags = flags}).report().run.kernels);
+    return total_count(cpu().compile(fused, {.xla_flags = flags}).report().run.kernels);
   };
   EXPECT_GT(kernels({{"xla_disable_hlo_passes", "fusion"},  // one kernel for each operation
                      {"xla_cpu_enable_fast_math", false},

@@ -163,7 +163,7 @@ TEST(ProgramReport, RepeatsCollectivesWithTheirLoop) {
 TEST(ProgramReport, StaysAtTheLargestNumber) {
   std::vector<std::vector<HloInstruction>> bodies = {{instruction("dot")}};
   for (std::int64_t i = 0; i < 100; i++) bodies.push_back({instruction("call", {i, i})});
-  EXPECT_EQ(total(run(bodies).kernels), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(total_count(run(bodies).kernels), std::numeric_limits<std::int64_t>::max());
 }
 
 // The law: what is counted is what an interpreter would launch, one kernel at a time.

@@ -209,7 +209,7 @@ void expect_loop(const Executable& program, const std::string& target) {
   ASSERT_EQ(report.loops.size(), 1u);
   EXPECT_FALSE(report.loops[0].trip_count) << "it is an argument";
   EXPECT_TRUE(report.run.has_open_loops);
-  std::int64_t kernels = total(report.loops[0].iteration.kernels);
+  std::int64_t kernels = total_count(report.loops[0].iteration.kernels);
   EXPECT_GE(kernels, 1);
   EXPECT_LE(kernels, 40);
   EXPECT_TRUE(report.run.collectives.empty());

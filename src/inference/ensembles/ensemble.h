@@ -9,70 +9,16 @@
 #pragma once
 
 #include <sturnus/functional/program.h>
-#include <sturnus/inference/ensembles/repulsion.h>
-#include <sturnus/inference/optimizers/lbfgs.h>
+#include <sturnus/inference/ensembles/ensemble_loss.h>
+#include <sturnus/inference/ensembles/ensemble_options.h>
 #include <sturnus/inference/optimizers/optimizer.h>
-#include <sturnus/inference/optimizers/schedule.h>
-#include <sturnus/inference/problems/collocation.h>
-#include <sturnus/inference/problems/network.h>
 #include <sturnus/inference/problems/problem.h>
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string_view>
-#include <vector>
 
 namespace sturnus {
-
-/// The network with inputs, outputs and unset scales taken from the problem: inputs range over the
-/// domain, outputs from the smallest to the largest measurement, as published.
-Network network_for(const Problem& problem, Network network);
-
-struct EnsembleOptions {
-  std::int64_t members = 25;
-  Network network = {};  ///< Completed by network_for.
-  Collocation collocation = {};
-  Optimizer optimizer = {};
-  /// Of the terms of the loss; that of the repulsion is Repulsion::weight.
-  Schedule data_weight = 1, residual_weight = 1, prior_weight = 1;
-  Repulsion repulsion = {};
-  Lbfgs lbfgs = {};  ///< For `polish` alone.
-  std::uint64_t seed = 0;
-  /// f64 costs about twice the time.
-  DType dtype = DType::f32;
-  std::optional<Device> device = {};
-  /// Members are spread over so many devices, `device` (or the default one) and those after it; the
-  /// results are the same to rounding. A divisor of `members`.
-  std::int64_t devices = 1;
-
-  /// Throws Error for settings that make no sense for the problem.
-  void check(const Problem& problem) const;
-};
-
-/// One network and its parameters of the equation; of an ensemble, with an axis of members in
-/// front of every array.
-struct Member {
-  Layers network;
-  Array lambda;
-};
-
-/// The loss of each member by its terms. With N_d measured values, N_c points and
-/// rho = 2 sigma^2 / N_d:
-///   data       weight sum (f - y)^2 / N_d
-///   residual   weight sum r^2 / N_c
-///   prior      weight rho (-log prior)
-///   repulsion  weight rho log density, over sqrt(N_d) if it factorises fully
-/// and a weight for each, by iteration.
-struct LossTerms {
-  Array all;  // [members, 4], in this order
-
-  // One number per member, [members].
-  Array data() const;
-  Array residual() const;
-  Array prior() const;
-  Array repulsion() const;
-};
 
 /// A training between two iterations. A tree: it can be flattened, saved, sent to a device.
 struct EnsembleState {
@@ -118,7 +64,7 @@ class Ensemble {
   /// f of every member at points, [points] for one input, else [points, inputs]:
   /// [members, points], with several outputs [members, points, outputs].
   Array predict(const EnsembleState& state, const Array& points) const;
-  /// The loss at a state, and the residual of every member at its points.
+  /// The loss at a state.
   LossTerms loss(const EnsembleState& state) const;
 
   /// The whole training as one program: (state, iterations) -> state. `platform` is what it is

@@ -6,7 +6,7 @@
 #include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/transcendental.h>
-#include <sturnus/runtime/error.h>
+#include <sturnus/runtime/setting_error.h>
 
 #include <cmath>
 #include <numbers>
@@ -113,6 +113,16 @@ void Network::check() const {
     throw Error("Network: " + std::to_string(fourier_features) + " Fourier features of " +
                 std::to_string(inputs) +
                 " inputs. Give numbers that are not negative, and an input");
+  }
+  if (fourier_features == 0) {
+    const char* idle = fourier_scale != Network().fourier_scale  ? "fourier_scale"
+                       : fourier_seed != Network().fourier_seed ? "fourier_seed"
+                                                                : nullptr;
+    if (idle != nullptr) {
+      throw SettingError(idle, std::string("Network: ") + idle +
+                                   " without Fourier features. Give fourier_features, or leave "
+                                   "this out");
+    }
   }
   for (std::int64_t width : widths()) {
     if (width < 1) {
