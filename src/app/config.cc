@@ -269,8 +269,11 @@ class Reader {
   void operator()(const std::string& key, Schedule& schedule, const Numbers& first) {
     if (!object_.has(key)) return;
     schedule = Schedule();
-    if (object_.at(key).is_number()) {
+    const json& found = object_.at(key);
+    if (found.is_number()) {
       object_.read(key, schedule.value, first);
+    } else if (!found.is_object()) {
+      refuse_type(object_.path_of(key), found, "neither a number nor a schedule {...}");
     } else {
       JsonReader part = object_.object(key);
       Reader reader(part);
@@ -386,10 +389,11 @@ void check_at(const std::string& path, const std::function<void()>& check) {
 }
 
 // Settings of what is not there would change nothing.
-void check_idle(const RunConfig& config) {
+void check_idle(const RunConfig& config, const std::string& path) {
   if (config.measured && config.data_seed) {
-    refuse("$.data_seed", std::to_string(*config.data_seed) +
-                              " would make new data, but data are given. Leave one of them out");
+    refuse(path + ".data_seed",
+           std::to_string(*config.data_seed) +
+               " would make new data, but data are given. Leave one of them out");
   }
   const Lbfgs &chosen = config.ensemble.lbfgs, standard;
   if (config.training.polish > 0) return;
@@ -397,7 +401,7 @@ void check_idle(const RunConfig& config) {
                      : chosen.trials != standard.trials ? "trials"
                                                         : nullptr;
   if (idle == nullptr) return;
-  refuse(std::string("$.polish.") + idle,
+  refuse(path + ".polish." + idle,
          "there are no steps of polish. Give \"steps\", or leave this out");
 }
 
@@ -503,18 +507,18 @@ RunConfig with_iterations(const RunConfig& config, std::int64_t iterations) {
   return config_from_json(settings);
 }
 
-RunConfig config_from_json(const json& value) {
-  JsonReader object(value, "$");
+RunConfig config_from_json(const json& value, const std::string& path) {
+  JsonReader object(value, path);
   Reader reader(object);
   RunConfig config;
   if (!object.has("experiment")) {
-    refuse("$",
+    refuse(path,
            "there is no \"experiment\". Say which equation is meant: exponential, "
            "oscillator, advection or lotka_volterra");
   }
   const json::json_pointer method("/optimizer/method");
   if (value.contains(method) && value.at(method) == "lbfgs") {
-    refuse("$.optimizer.method",
+    refuse(path + ".optimizer.method",
            "L-BFGS is for the end of a training, where nothing is noisy. Give \"polish\": "
            "{\"steps\": 200} beside an optimizer");
   }
@@ -523,7 +527,7 @@ RunConfig config_from_json(const json& value) {
   // A name of one's own is for choices that are spelled out.
   bool known = is_known(config.experiment, config.variant);
   if (!known && !value.contains("repulsion")) {
-    refuse_unknown("$.variant", "\"repulsion\" that says what it is, and no variant",
+    refuse_unknown(path + ".variant", "\"repulsion\" that says what it is, and no variant",
                    config.variant, variants_of(config.experiment));
   }
   reader("iterations", config.training.iterations, 1);
@@ -533,36 +537,35 @@ RunConfig config_from_json(const json& value) {
   describe(reader, config);
   object.finish();
   if (!config.data_seed && config.run >= published_runs) {
-    refuse("$.run", std::to_string(config.run) +
-                        " is not a published run, which are 0 to 4. Give a data_seed for new data");
+    refuse(path + ".run",
+           std::to_string(config.run) +
+               " is not a published run, which are 0 to 4. Give a data_seed for new data");
   }
-  check_idle(config);
+  check_idle(config, path);
   ExperimentData like = published_data(config.experiment, 0);
-  if (config.measured) complete_measurements(*config.measured, like, "$.data");
-  check_priors(config.priors, like.parameter_names, "$.priors");
-  if (config.domain) check_domain(*config.domain, like, "$.domain");
+  if (config.measured) complete_measurements(*config.measured, like, path + ".data");
+  check_priors(config.priors, like.parameter_names, path + ".priors");
+  if (config.domain) check_domain(*config.domain, like, path + ".domain");
   Problem problem;
-  check_at("$.domain", [&] { problem = problem_of(config); });
+  check_at(path + ".domain", [&] { problem = problem_of(config); });
   const EnsembleOptions& ensemble = config.ensemble;
-  check_at("$.data", [&] { problem.check(); });
-  check_at("$.network", [&] { network_for(problem, ensemble.network).check(); });
-  check_at("$.collocation", [&] { ensemble.collocation.check(problem.inputs()); });
-  check_at("$.optimizer", [&] { ensemble.optimizer.check(); });
-  check_at("$", [&] { ensemble.check(problem); });
+  check_at(path + ".data", [&] { problem.check(); });
+  check_at(path + ".network", [&] { network_for(problem, ensemble.network).check(); });
+  check_at(path + ".collocation", [&] { ensemble.collocation.check(problem.inputs()); });
+  check_at(path + ".optimizer", [&] { ensemble.optimizer.check(); });
+  check_at(path, [&] { ensemble.check(problem); });
   return config;
 }
 
 RunConfig config_from_file(const std::string& command, const std::filesystem::path& path) {
   auto text = read_file_if_there(path);
   if (!text) throw Error(command + ": cannot read " + path.string());
-  json value;
   try {
-    value = parse_settings(*text);
-  } catch (const Error& error) {
+    json value = parse_settings(*text);
+    if (value.contains("settings")) return config_from_json(value.at("settings"), "$.settings");
+    return config_from_json(value);
+  } catch (const NoJson& error) {
     throw Error(command + ": " + path.string() + " is no JSON: " + error.what());
-  }
-  try {
-    return config_from_json(value.contains("settings") ? value.at("settings") : value);
   } catch (const Error& error) {
     throw Error(command + ": " + path.string() + ": " + error.what());
   }

@@ -66,8 +66,8 @@ RunConfig with_variant(const RunConfig& config, const std::string& variant);
 RunConfig with_iterations(const RunConfig& config, std::int64_t iterations);
 
 /// Settings from JSON, which start from the published ones of "experiment" and "variant".
-/// Throws Error with the JSON path of what is wrong.
-RunConfig config_from_json(const nlohmann::json& json);
+/// Throws Error with the JSON path of what is wrong, which begins with that of `json` itself.
+RunConfig config_from_json(const nlohmann::json& json, const std::string& path = "$");
 /// The same from a file, which may hold a result.json: its settings are taken. Messages speak of
 /// the `command` that reads it.
 RunConfig config_from_file(const std::string& command, const std::filesystem::path& path);

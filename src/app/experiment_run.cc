@@ -257,7 +257,12 @@ void print_drift(std::ostream& out, const json& members) {
     what += " member " + d["member"].dump() + " at iteration " + d["iteration"].dump() + ",";
   }
   if (what.back() == ',') what.pop_back();
-  std::string remedy = ". Lower the learning rate, or clip gradients";
+  const json& divergences = result["members"]["divergences"];
+  bool at_once = std::all_of(divergences.begin(), divergences.end(),
+                             [](const json& d) { return d.at("iteration") == 0; });
+  std::string remedy = at_once ? ". No step was taken yet: scale the data, lower the weights, or "
+                                 "give \"dtype\": \"f64\""
+                               : ". Lower the learning rate, or clip gradients";
   result["finished"] = false;
   result["failed"] = what;
   for (const char* score :
@@ -337,8 +342,10 @@ json describe_results(const ExperimentData& data, const Predictions& predictions
           {"exact", posteriors}};
 }
 
-json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress,
-         const std::optional<ChainSettings>& against) {
+namespace {
+
+json trained_and_scored(const RunConfig& config, const RunPlaces& places, std::ostream& progress,
+                        const std::optional<ChainSettings>& against) {
   if (against) check_baseline(config, against->method);
   warn_of_what_is_not_reached(config);
   ExperimentData data = data_of(config);
@@ -371,21 +378,22 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
           [&](const EnsembleState&, const TrainingLog& so_far) {
             std::int64_t now = so_far.records.back().iteration;
             line.show(now, so_far.seconds + so_far.polish_seconds,
-                      describe(so_far, data.parameter_names));
+                      app::describe(so_far, data.parameter_names));
             if (seconds_since(last_save) > seconds_between_saves) save();
             finished = now >= end;
             return !guard.interrupted();
           });
   } catch (const Error& error) {
     save();
-    if (places.folder.empty()) throw;
+    // An earlier file will do, where none can be written.
+    if (places.folder.empty() || !std::filesystem::exists(kept.name())) throw;
     throw Error(std::string(error.what()) + "; " + kept.name() +
                 " keeps what was done: remove it to begin anew");
   }
   line.finish();
   save();  // whatever becomes of the scores
 
-  json log_json = to_json(training.log);
+  json log_json = app::to_json(training.log);
   std::int64_t steps = training.state.iteration.item<std::int32_t>();
   std::int64_t iterations = std::min(steps, config.training.iterations);
   auto drift = drift_of(training.log, config.ensemble.members);
@@ -452,6 +460,21 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
   }
   if (complete) kept.remove();
   return result;
+}
+
+}  // namespace
+
+json run(const RunConfig& config, const RunPlaces& places, std::ostream& progress,
+         const std::optional<ChainSettings>& against) {
+  try {
+    return trained_and_scored(config, places, progress, against);
+  } catch (const Error& error) {
+    std::string what = error.what();
+    bool full =
+        what.find("RESOURCE_EXHAUSTED") != what.npos || what.find("Out of memory") != what.npos;
+    if (!full) throw;
+    throw Error(what + ". Give fewer members, points or widths");
+  }
 }
 
 void print_scores(std::ostream& out, const json& result) {

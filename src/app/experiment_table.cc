@@ -1,5 +1,6 @@
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>
+#include <sturnus/runtime/log.h>
 
 #include <algorithm>
 #include <map>
@@ -103,7 +104,7 @@ json finished_result(const RunConfig& config, const fs::path& place) {
   if (!fs::exists(file)) return {};
   return read_kept(file, "Choose another --out, or remove it", [&](const json& found) {
     if (!found.at("finished").get<bool>()) return json();
-    json settings = to_json(config_from_json(found.at("settings")));
+    json settings = to_json(config_from_json(found.at("settings"), "$.settings"));
     std::string difference = first_difference(settings, to_json(config));
     if (difference.empty()) return found;
     throw Error("it is a finished result of other settings: " + difference + " differs");
@@ -340,11 +341,21 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
   json all = {{"experiment", name}, {"settings", to_json(first)}, {"exact", exact}};
   if (fresh) all["data_seeds"] = fresh_seeds(request, kept);
   if (!kept.is_null()) all["sturnus"] = kept["sturnus"], all["device"] = kept["device"];
+  std::string lost;  // why the page could not be kept; empty: it was
+  bool warned = false;
   auto keep = [&] {
     all["variants"] = rows_of(cells);
     if (request.keep.empty()) return;
-    write_file(kept_json, all.dump(1) + "\n");
-    write_file(kept_page, results_page(all, request.keep.string()));
+    try {
+      write_file(kept_json, all.dump(1) + "\n");
+      write_file(kept_page, results_page(all, request.keep.string()));
+      lost.clear();
+    } catch (const Error& error) {
+      // The scores can be told without it, and --out has what was trained.
+      lost = error.what();
+      if (!warned) log(LogLevel::warning, "the page could not be kept: " + lost);
+      warned = true;
+    }
   };
   InterruptGuard guard;
   for (Cell& cell : cells) {
@@ -370,9 +381,17 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
   }
   keep();
   print_results(out, all);
-  write_file(folder / "table.json", all.dump(1) + "\n");
-  out << "\n" << (folder / "table.json").string() << '\n';
-  if (!request.keep.empty()) out << kept_page.string() << '\n';
+  const std::string remedy = "; when there is room the same command writes it";
+  // Both are tried: they may lie on different disks.
+  std::string problem = lost.empty() ? "" : "the page could not be kept: " + lost + remedy;
+  try {
+    write_file(folder / "table.json", all.dump(1) + "\n");
+    out << "\n" << (folder / "table.json").string() << '\n';
+  } catch (const Error& error) {
+    if (problem.empty()) problem = "there is no table.json: " + std::string(error.what()) + remedy;
+  }
+  if (!request.keep.empty() && lost.empty()) out << kept_page.string() << '\n';
+  if (!problem.empty()) throw Error("table: " + problem);
 }
 
 }  // namespace sturnus::app

@@ -1,10 +1,9 @@
 #include "src/app/json_reader.h"
 
-#include <sturnus/runtime/error.h>
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <set>
 
 namespace sturnus::app {
 namespace {
@@ -37,10 +36,6 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& kn
   return near.empty() ? "" : ". Did you mean \"" + near + "\"?";
 }
 
-[[noreturn]] void refuse_type(const std::string& path, const json& found, const char* expected) {
-  refuse(path, found.dump().substr(0, 60) + " is not " + expected);
-}
-
 [[noreturn]] void refuse_size(const std::string& path, const json& found, std::uint64_t largest) {
   refuse(path, found.dump() + " is too large. Give at most " + std::to_string(largest));
 }
@@ -48,6 +43,10 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& kn
 }  // namespace
 
 void refuse(const std::string& path, const std::string& what) { throw Error(path + ": " + what); }
+
+void refuse_type(const std::string& path, const json& found, const std::string& what) {
+  refuse(path, found.dump().substr(0, 60) + " is " + what);
+}
 
 void refuse_unknown(const std::string& path, const std::string& kind, const std::string& name,
                     const std::vector<std::string>& known) {
@@ -77,7 +76,7 @@ std::string nearest_name(std::string_view name, std::span<const std::string> kno
 
 double number_at(const std::string& path, const json& value,
                  const std::optional<Numbers>& allowed) {
-  if (!value.is_number()) refuse_type(path, value, "a number");
+  if (!value.is_number()) refuse_type(path, value, "not a number");
   if (allowed && !allowed->hold(value.get<double>())) {
     refuse(path, value.dump() + " makes no sense. Give a number that is " + allowed->words);
   }
@@ -85,7 +84,7 @@ double number_at(const std::string& path, const json& value,
 }
 
 std::int64_t whole_number_at(const std::string& path, const json& value, std::int64_t smallest) {
-  if (!value.is_number_integer()) refuse_type(path, value, "a whole number");
+  if (!value.is_number_integer()) refuse_type(path, value, "not a whole number");
   constexpr auto largest = std::numeric_limits<std::int32_t>::max();
   if (value.get<double>() > largest) refuse_size(path, value, largest);
   if (value.get<std::int64_t>() < smallest) {
@@ -104,11 +103,25 @@ json parse_settings(const std::string& text) {
     bool is_list = false;
     std::string key = {};
     std::size_t index = 0;
+    std::set<std::string> keys = {};
   };
   std::vector<Level> open;
+  auto path = [&] {
+    std::string path = "$";
+    for (const Level& level : open) {
+      if (level.is_list) path = element_path(path, level.index);
+      if (!level.key.empty()) path += "." + level.key;
+    }
+    return path;
+  };
   using Event = json::parse_event_t;
   auto note = [&](int, Event event, const json& value) {
-    if (event == Event::key) open.back().key = value.get<std::string>();
+    if (event == Event::key) {
+      open.back().key = value.get<std::string>();
+      // Which of both is meant, nobody can know.
+      bool is_new = open.back().keys.insert(open.back().key).second;
+      if (!is_new) refuse(path(), "this stands twice. Leave one of both out");
+    }
     if (event == Event::object_start || event == Event::array_start) {
       open.push_back({.is_list = event == Event::array_start});
       return true;
@@ -120,12 +133,7 @@ json parse_settings(const std::string& text) {
   try {
     return json::parse(text, note, true, true);
   } catch (const json::exception& error) {
-    std::string path = "$";
-    for (const Level& level : open) {
-      if (level.is_list) path = element_path(path, level.index);
-      if (!level.key.empty()) path += "." + level.key;
-    }
-    refuse(path, without_class(error.what()));
+    throw NoJson(path() + ": " + without_class(error.what()));
   }
 }
 
@@ -135,7 +143,7 @@ std::string element_path(const std::string& path, std::size_t i) {
 
 JsonReader::JsonReader(const json& value, std::string path)
     : value_(value), path_(std::move(path)) {
-  if (!value.is_object()) refuse_type(path_, value, "an object {...}");
+  if (!value.is_object()) refuse_type(path_, value, "not an object {...}");
 }
 
 bool JsonReader::has(const std::string& key) {
@@ -147,13 +155,13 @@ const json& JsonReader::at(const std::string& key) { return value_.at(key); }
 
 const json& JsonReader::array_at(const std::string& key) {
   const json& found = at(key);
-  if (!found.is_array()) refuse_type(path_of(key), found, "a list [...]");
+  if (!found.is_array()) refuse_type(path_of(key), found, "not a list [...]");
   return found;
 }
 
 void JsonReader::read(const std::string& key, bool& target) {
   if (!has(key)) return;
-  if (!at(key).is_boolean()) refuse_type(path_of(key), at(key), "true or false");
+  if (!at(key).is_boolean()) refuse_type(path_of(key), at(key), "not true or false");
   target = at(key).get<bool>();
 }
 
@@ -171,14 +179,14 @@ void JsonReader::read(const std::string& key, std::uint64_t& target, std::uint64
   const json& found = at(key);
   bool fits =
       found.is_number_integer() && (found.is_number_unsigned() || found.get<std::int64_t>() >= 0);
-  if (!fits) refuse_type(path_of(key), found, "a whole number that is not negative");
+  if (!fits) refuse_type(path_of(key), found, "not a whole number that is not negative");
   if (found.get<std::uint64_t>() > largest) refuse_size(path_of(key), found, largest);
   target = found.get<std::uint64_t>();
 }
 
 void JsonReader::read(const std::string& key, std::string& target) {
   if (!has(key)) return;
-  if (!at(key).is_string()) refuse_type(path_of(key), at(key), "a text \"...\"");
+  if (!at(key).is_string()) refuse_type(path_of(key), at(key), "not a text \"...\"");
   target = at(key).get<std::string>();
 }
 

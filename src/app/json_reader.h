@@ -2,6 +2,8 @@
 // stands, what is allowed there and what was probably meant.
 #pragma once
 
+#include <sturnus/runtime/error.h>
+
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -36,7 +38,12 @@ std::int64_t whole_number_at(const std::string& path, const nlohmann::json& valu
 /// The path of an element of a list.
 std::string element_path(const std::string& path, std::size_t i);
 
-/// A document of JSON, which may have comments. Throws Error with the path and what is wrong there.
+/// What is wrong with a text that is no JSON, with the path.
+struct NoJson : Error {
+  using Error::Error;
+};
+/// A document of JSON, which may have comments. Throws NoJson, or Error for a key that stands twice
+/// in an object.
 nlohmann::json parse_settings(const std::string& text);
 /// What an exception says, without the class by which nlohmann's begin.
 std::string without_class(const std::string& what);
@@ -102,6 +109,9 @@ class JsonReader {
 
 /// Throws Error: `path: what`.
 [[noreturn]] void refuse(const std::string& path, const std::string& what);
+/// Throws Error: `path: found is what`, with `found` cut where it is long.
+[[noreturn]] void refuse_type(const std::string& path, const nlohmann::json& found,
+                              const std::string& what);
 /// Throws Error: `path: there is no <kind> "<name>"`, with those that there are and the nearest.
 [[noreturn]] void refuse_unknown(const std::string& path, const std::string& kind,
                                  const std::string& name, const std::vector<std::string>& known);

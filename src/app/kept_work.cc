@@ -5,6 +5,7 @@
 #include <sturnus/runtime/files.h>
 #include <sturnus/runtime/log.h>
 
+#include <charconv>
 #include <utility>
 
 #include "src/app/json_reader.h"
@@ -83,9 +84,14 @@ void KeptWork::load(const std::function<void(const json&, std::string_view)>& re
                 " that Sturnus kept. Choose another --out, or remove it");
   }
   try {
-    std::size_t line = bytes.find('\n', first.size());
-    std::size_t size = std::stoull(bytes.substr(first.size(), line - first.size()));
-    if (line + 1 + size > bytes.size()) throw Error("it ends too early");
+    std::size_t line = bytes.find('\n', first.size()), size = 0;
+    if (line == bytes.npos) throw Error("it ends too early");
+    const char* end = bytes.data() + line;
+    auto [stopped, problem] = std::from_chars(bytes.data() + first.size(), end, size);
+    if (problem != std::errc() || stopped != end) {
+      throw Error("its second line does not say how long the settings are");
+    }
+    if (size > bytes.size() - (line + 1)) throw Error("it ends too early");
     json header = json::parse(bytes.substr(line + 1, size));
     if (header.at("settings") != settings_) {
       throw Error("it belongs to other settings: " +
@@ -98,15 +104,16 @@ void KeptWork::load(const std::function<void(const json&, std::string_view)>& re
   }
 }
 
-void KeptWork::save(const json& notes, const Arrays& arrays) const {
-  if (path_.empty()) return;
+bool KeptWork::save(const json& notes, const Arrays& arrays) const {
+  if (path_.empty()) return false;
   std::string header = json{{"settings", settings_}, {"notes", notes}}.dump();
   try {
     write_file(path_,
                magic() + std::to_string(header.size()) + "\n" + header + arrays_to_bytes(arrays));
+    return true;
   } catch (const Error& error) {
-    log(LogLevel::warning,
-        "the " + kind_ + " goes on but could not be kept: " + std::string(error.what()));
+    log(LogLevel::warning, "the " + kind_ + " could not be kept: " + std::string(error.what()));
+    return false;
   }
 }
 

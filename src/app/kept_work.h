@@ -40,9 +40,9 @@ class KeptWork {
   /// differs), or when `read` throws.
   void load(
       const std::function<void(const nlohmann::json& notes, std::string_view arrays)>& read) const;
-  /// Takes the place of what was kept before. What cannot be kept is warned of: it must not end
-  /// what goes well.
-  void save(const nlohmann::json& notes, const Arrays& arrays) const;
+  /// Takes the place of what was kept before, and returns whether it did. What cannot be kept is
+  /// warned of: it must not end what goes well.
+  bool save(const nlohmann::json& notes, const Arrays& arrays) const;
   void remove() const;
   /// The file's.
   std::string name() const { return path_.string(); }

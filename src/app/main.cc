@@ -12,10 +12,6 @@
 
 namespace {
 
-void print_warnings(sturnus::LogLevel level, std::string_view message) {
-  if (level == sturnus::LogLevel::warning) std::cerr << "sturnus: warning: " << message << '\n';
-}
-
 // What strtoull would take silently is no seed: a minus sign, or more than 64 bits.
 std::string wrong_seed(const std::string& text) {
   std::uint64_t seed = 0;
@@ -30,7 +26,6 @@ const CLI::Validator is_seed(wrong_seed, "", "seed");
 
 int main(int argc, char** argv) {
   using namespace sturnus::app;
-  sturnus::set_log_sink(print_warnings);
 
   CLI::App program("JAX-style function transforms and Bayesian inverse problems on XLA devices");
   program.name("sturnus");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <optional>
@@ -371,15 +372,6 @@ std::string against_published_chain(const json& results) {
          "` with " + number(best->times) + ".\n";
 }
 
-// Runs whose predictions were gone when the posterior came.
-std::size_t runs_without_distance(const json& results) {
-  std::size_t count = 0;
-  for (const json& variant : results.at("variants")) {
-    for (const json& run : variant.at("runs")) count += has_distance(run) ? 0 : 1;
-  }
-  return count;
-}
-
 // The distances of the first run that has any.
 json first_distances(const json& results) {
   for (const json& variant : results.at("variants")) {
@@ -390,8 +382,51 @@ json first_distances(const json& results) {
   return json::array();
 }
 
+// How the oscillator's `correlated` was chosen, and what it scores where nothing was chosen by.
+std::string how_correlated_was_chosen(const json& results, const std::string& folder) {
+  const std::string fair = "[a fair test](../ensembles.md#a-fair-test-of-correlated)";
+  std::string text = " It was chosen by its distances on the published runs 0 and 1";
+  if (!fresh_seeds(results).empty()) {
+    return text + ", of which none is here: this is " + fair + " of it.";
+  }
+  json others = json::array();
+  std::string names;
+  for (const json& variant : results.at("variants")) {
+    if (variant.at("name") != "correlated") continue;
+    for (const json& run : variant.at("runs")) {
+      if (run.at("run") == 0 || run.at("run") == 1) continue;
+      names += (names.empty() ? "" : ", ") + run.at("run").dump();
+      others.push_back(run);
+    }
+  }
+  const json first = first_distances(results);
+  std::size_t free = 0;
+  while (free < first.size() && first[free].at("name") != "free_phase") free++;
+  if (free < first.size()) {
+    auto f = distance(others, free, "w_f"), lambda = distance(others, free, "w_lambda");
+    if (f && lambda) {
+      text += "; the other runs alone (" + names + ") give W(f) " + number(f->times) +
+              " and W(lambda) " + number(lambda->times) +
+              " times the distance of exact draws with a free phase";
+    }
+  }
+  text += ". See " + fair + " on fresh data";
+  const char* page = "oscillator_fresh.md";
+  bool kept = std::filesystem::exists(std::filesystem::path(folder) / page);
+  return text + (kept ? std::string(", and [its page](") + page + ")." : ".");
+}
+
+// Runs whose predictions were gone when the posterior came.
+std::size_t runs_without_distance(const json& results) {
+  std::size_t count = 0;
+  for (const json& variant : results.at("variants")) {
+    for (const json& run : variant.at("runs")) count += has_distance(run) ? 0 : 1;
+  }
+  return count;
+}
+
 // Distances to every posterior that is known; nothing where none is.
-std::string distances(const json& results) {
+std::string distances(const json& results, const std::string& folder) {
   const Method method = method_of(results);
   if (method.draws.empty()) return "";
   const json first = first_distances(results);
@@ -418,6 +453,9 @@ std::string distances(const json& results) {
   if (first.empty()) return page.str() + "\n\n";
   if (has_variant(results, "correlated")) {
     page << "`correlated` has this library's own settings, see [ensembles](../ensembles.md).";
+    if (experiment_named(results.at("experiment")) == Experiment::oscillator) {
+      page << how_correlated_was_chosen(results, folder);
+    }
   }
   page << "\n\n| variant |";
   for (const json& exact : first) {
@@ -589,7 +627,7 @@ std::string results_page(const json& results, const std::string& folder) {
   if (std::string agree = agreement(results); !agree.empty()) {
     page << "## Beside the published numbers\n\n" << agree << "\n" << orderings(results) << "\n";
   }
-  page << distances(results) << left_out(results) << " " << divergences(results)
+  page << distances(results, folder) << left_out(results) << " " << divergences(results)
        << " How long trainings take is measured in "
        << "[speed](speed.md). All settings and the scores of every run are in [" << files
        << ".json](" << files << ".json).\n";

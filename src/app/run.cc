@@ -60,6 +60,15 @@ bool has_chains(const json& result) {
                      [](const auto& c) { return c.at("finished").template get<bool>(); });
 }
 
+Client client_of(const std::string& platform, int count) {
+  try {
+    return platform == "cpu" ? Client::cpu(count) : Client::create(platform);
+  } catch (const RuntimeError& error) {
+    throw Error("device: there is no " + platform + " here: " + error.what() +
+                ". `sturnus devices` lists what there is");
+  }
+}
+
 }  // namespace
 
 void select_device(const std::string& name, int count) {
@@ -68,7 +77,7 @@ void select_device(const std::string& name, int count) {
     return;
   }
   std::string platform = name.substr(0, name.find(':'));
-  Client client = platform == "cpu" ? Client::cpu(count) : Client::create(platform);
+  Client client = client_of(platform, count);
   auto devices = client.devices();
   std::size_t index = 0;
   if (platform.size() < name.size()) {
@@ -123,8 +132,11 @@ void run_experiment(std::ostream& out, std::ostream& progress, const RunRequest&
   try {
     write_file(folder / "report.html", report_html(result, plotly_script()));
   } catch (const Error& error) {
-    throw Error(std::string("run: there is no report: ") + error.what() +
-                ". When there is room, `sturnus report " + folder.string() + "` makes it");
+    // An older one may be there, which this one could not replace.
+    bool has_result = read_file_if_there(folder / "result.json") == result.dump() + "\n";
+    throw Error(std::string("run: there is no report: ") + error.what() + ". When there is room, " +
+                (has_result ? "`sturnus report " + folder.string() + "` makes it"
+                            : "the same command with --resume writes the result and it"));
   }
   out << (folder / "report.html").string() << '\n';
 }

@@ -11,6 +11,7 @@
 #include <ostream>
 
 #include "src/app/clock.h"
+#include "src/app/json_reader.h"
 #include "src/app/progress.h"
 #include "src/app/table.h"
 
@@ -129,6 +130,14 @@ void print_end(std::ostream& out, const Fitted& fitted, const std::vector<std::s
   out << formatted("\nelbo %.6g in the last iterations", fitted.log.records.back().elbo)
       << formatted(", compiled in %.1f s", fitted.compile_seconds)
       << formatted(", fitted in %.1f s\n\n", fitted.log.seconds);
+}
+
+std::int64_t iterations_of(const VariationalRequest& request, std::int64_t otherwise) {
+  std::int64_t iterations = at_least("vi", "iterations", request.iterations.value_or(otherwise), 1);
+  if (iterations <= most_iterations) return iterations;
+  refuse("vi", std::to_string(iterations) +
+                   " iterations, which a fit cannot count. Give --iterations at most " +
+                   std::to_string(most_iterations));
 }
 
 std::filesystem::path folder_of(const VariationalRequest& request) {

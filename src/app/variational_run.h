@@ -54,6 +54,9 @@ std::vector<std::string> warnings(const VariationalLog& log);
 /// Warnings, whether the fit was interrupted, and times.
 void print_end(std::ostream& out, const Fitted& fitted, const std::vector<std::string>& warned);
 
+/// --iterations, or so many. Throws Error for less than 1 and more than most_iterations.
+std::int64_t iterations_of(const VariationalRequest& request, std::int64_t otherwise);
+
 /// Where the files of a request go.
 std::filesystem::path folder_of(const VariationalRequest& request);
 

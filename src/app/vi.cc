@@ -73,7 +73,7 @@ void fit_problem(std::ostream& out, std::ostream& progress, const VariationalReq
                      " alone, but the problem is " + problem.name + ". Leave --divergence out");
   }
   GaussianFamily family = family_of(request);
-  std::int64_t iterations = at_least("vi", "iterations", request.iterations.value_or(10000), 1);
+  std::int64_t iterations = iterations_of(request, 10000);
   std::int64_t draws_per_iteration =
       at_least("vi", "draws-per-iteration", request.draws_per_iteration.value_or(10), 1);
   double rate = request.rate.value_or(0.05);

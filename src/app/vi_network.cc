@@ -58,7 +58,7 @@ void fit_network(std::ostream& out, std::ostream& progress, const VariationalReq
   }
   options.fit.draws = at_least("vi", "draws-per-iteration",
                                request.draws_per_iteration.value_or(options.fit.draws), 1);
-  std::int64_t iterations = at_least("vi", "iterations", request.iterations.value_or(20000), 1);
+  std::int64_t iterations = iterations_of(request, 20000);
   std::int64_t draws = at_least("vi", "draws", request.draws.value_or(100), 4);
   select_device(request.device);
   fs::path folder = folder_of(request);

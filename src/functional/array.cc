@@ -52,11 +52,21 @@ Array array_of(const Numbers& numbers, Shape shape, DType dtype, Where where) {
   });
 }
 
+// The line, unless it is one of our headers', which make arrays of the user's numbers: a loop of
+// its start.
+Where of_user(Where where) {
+  bool own = std::string_view(where.file).find("/sturnus/functional/") != std::string_view::npos;
+  return own ? Where{} : where;
+}
+
 }  // namespace
 
 Array::Array(bool value) : Array(value, DType::boolean) {}
-Array::Array(Number value, DType dtype) {
-  internal::check_number("Array", value, dtype);
+Array::Array(Number value, DType dtype, Where where) {
+  if (!value.fits(dtype)) {
+    internal::Blame blame(of_user(where));
+    internal::check_number("Array", value, dtype);
+  }
   if (internal::Trace::open()) {
     *this = internal::full(value, {dtype, {}});
     return;
@@ -66,7 +76,7 @@ Array::Array(Number value, DType dtype) {
   });
 }
 
-Array Array::scalar(const Number& number) {
+Array Array::scalar(const Number& number, Where where) {
   switch (number.kind) {
     case Number::Kind::boolean:
       return {number, DType::boolean};
@@ -78,6 +88,7 @@ Array Array::scalar(const Number& number) {
       return {number, DType::c64};
   }
   if (!number.fits(DType::i32)) {
+    internal::Blame blame(of_user(where));
     std::string wide(name_of(number.fits(DType::i64) ? DType::i64 : DType::u64));
     throw DtypeError(internal::message(
         "Array", "the integer " + number.str() + " does not fit into i32, the default",
@@ -137,9 +148,12 @@ const Array& Array::await(Where where) const {
   return *this;
 }
 
-void internal::throw_ragged(Where where) {
+void internal::throw_ragged(std::size_t axis, std::int64_t first, std::int64_t other, Where where) {
   Blame blame(where);
-  throw ShapeError(message("array", "the lists have different lengths or depths",
+  throw ShapeError(message("array",
+                           "the lists along axis " + std::to_string(axis) + " have " +
+                               std::to_string(first) + " and " + std::to_string(other) +
+                               " elements",
                            "Give every row the same number of elements"));
 }
 
@@ -149,14 +163,24 @@ Array from_buffer(Buffer buffer) {
 
 namespace {
 
+[[noreturn]] void throw_uneven(std::size_t axis, std::int64_t extent, Where where) {
+  internal::Blame blame(where);
+  throw ShapeError(internal::message(
+      "array",
+      "along axis " + std::to_string(axis) + " a number stands beside a list of " +
+          std::to_string(extent) + (extent == 1 ? " element" : " elements"),
+      "Put all numbers into equally many braces"));
+}
+
 // Appends the numbers below `list`, and checks that they fill `shape` from `axis` on; a shape that
 // is not known yet is taken from the first list of its depth.
 void collect(const NestedNumbers& list, std::size_t axis, Shape& shape, std::vector<Number>& values,
              Where where) {
   auto extent = static_cast<std::int64_t>(list.parts.size());
   if (list.is_list && axis == shape.size() && values.empty()) shape.push_back(extent);
-  bool fits = list.is_list ? axis < shape.size() && shape[axis] == extent : axis == shape.size();
-  if (!fits) internal::throw_ragged(where);
+  bool known = axis < shape.size();
+  if (list.is_list != known) throw_uneven(axis - 1, known ? shape[axis] : extent, where);
+  if (known && shape[axis] != extent) internal::throw_ragged(axis, shape[axis], extent, where);
   if (!list.is_list) values.push_back(list.value);
   for (const NestedNumbers& part : list.parts) collect(part, axis + 1, shape, values, where);
 }
@@ -266,7 +290,8 @@ std::string internal::print_element(DType dtype, const void* element) {
 
 namespace {
 
-// Rows of elements in brackets, the long middle of an axis left out as NumPy does.
+// Rows of elements in brackets, the long middle of an axis left out and blank lines between blocks
+// as NumPy does.
 void print_axis(std::ostream& out, const std::function<std::string(std::size_t)>& element,
                 const ArrayType& type, std::size_t axis, std::size_t begin, std::size_t indent) {
   const Shape& shape = type.shape;
@@ -278,11 +303,12 @@ void print_axis(std::ostream& out, const std::function<std::string(std::size_t)>
   std::size_t stride = 1;
   for (std::size_t i = axis + 1; i < shape.size(); i++)
     stride *= static_cast<std::size_t>(shape[i]);
-  bool last = axis + 1 == shape.size();
+  std::size_t inner = shape.size() - axis - 1;
+  std::string gap = inner == 0 ? " " : std::string(inner, '\n') + std::string(indent + 1, ' ');
   bool shorten = type.size() > 1000 && extent > 6;
   out << '[';
   for (std::size_t i = 0; i < extent; i++) {
-    if (i > 0) out << (last ? " " : "\n" + std::string(indent + 1, ' '));
+    if (i > 0) out << gap;
     if (shorten && i == 3) {
       out << "...";
       i = extent - 4;
@@ -296,6 +322,7 @@ void print_axis(std::ostream& out, const std::function<std::string(std::size_t)>
 }  // namespace
 
 std::string internal::print_elements(const ArrayType& type, const void* elements) {
+  if (type.size() == 0) return "[]";
   std::size_t width = 0;
   auto text = [&](std::size_t i) {
     return print_element(type.dtype, static_cast<const char*>(elements) + i * size_of(type.dtype));

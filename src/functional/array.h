@@ -36,7 +36,9 @@ struct ElementOf<std::vector<T>> {
   static constexpr std::size_t depth = ElementOf<T>::depth + 1;
 };
 
-[[noreturn]] void throw_ragged(Where where);
+/// Throws ShapeError: two lists along an axis have `first` and `other` elements.
+[[noreturn]] void throw_ragged(std::size_t axis, std::int64_t first, std::int64_t other,
+                               Where where);
 
 /// Appends the elements of nested vectors, which must fill a box: `shape` from `axis` on.
 template <class T, class Element>
@@ -44,7 +46,7 @@ void flatten_rows(const std::vector<T>& rows, std::size_t axis, Shape& shape,
                   std::vector<Element>& elements, Where where) {
   auto extent = static_cast<std::int64_t>(rows.size());
   if (axis == shape.size()) shape.push_back(extent);
-  if (shape[axis] != extent) throw_ragged(where);
+  if (shape[axis] != extent) throw_ragged(axis, shape[axis], extent, where);
   for (const T& row : rows) {
     if constexpr (std::is_same_v<T, Element>) {
       elements.push_back(row);
@@ -70,10 +72,10 @@ class Array {
   /// the number.
   Array(bool value);
   template <internal::RealNumber T>
-  Array(T value) : Array(scalar(value)) {}
+  Array(T value, Where where = Where::here()) : Array(scalar(value, where)) {}
   template <class T>
-  Array(std::complex<T> value) : Array(scalar(value)) {}
-  Array(Number value, DType dtype);
+  Array(std::complex<T> value, Where where = Where::here()) : Array(scalar(value, where)) {}
+  Array(Number value, DType dtype, Where where = Where::here());
   Array(const void*) = delete;
 
   const ArrayType& type() const;
@@ -134,7 +136,7 @@ class Array {
   const Buffer& value_for(std::string_view function, Where where, DType dtype,
                           std::int64_t count) const;
   /// The number in the type that it has by default.
-  static Array scalar(const Number& number);
+  static Array scalar(const Number& number, Where where);
 
   std::shared_ptr<const internal::Node> node_;
   int output_ = 0;

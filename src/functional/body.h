@@ -17,6 +17,7 @@ struct Body {
   /// The leaves that stand for the parameters.
   Arrays leaves() const;
 
+  std::size_t graph_size() const { return size_of_graph(outputs); }
   std::size_t hash() const;
   bool operator==(const Body& other) const;
   std::string str() const;

@@ -27,7 +27,8 @@ const NamedAxis& find_axis(std::string_view function, std::string_view name) {
 }
 
 // Ops on x and the axis's index. The index is an input so that the result depends on the axis even
-// where x does not; the vmap to which the axis belongs is the one that maps the index.
+// where x does not; the vmap to which the axis belongs is the one that maps the index, and all its
+// calls share the result.
 
 struct AxisGather {
   static constexpr std::string_view name = "all_gather";
@@ -37,9 +38,10 @@ struct AxisGather {
     return dx[0].empty() ? Array() : make(*this, {dx[0], x[1]});
   }
   Arrays transpose(const Array& ct, const Arrays& x, const Mask&) const;
+  bool is_shared(const Mask& mapped) const { return mapped[1]; }
   Array batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
     Array all = with_mapped_axis(x[0], mapped[0], n);
-    if (mapped[1]) return with_mapped_axis(all, false, n);
+    if (is_shared(mapped)) return all;
     Array gathered = make(*this, {all, x[1]});
     Axes order = iota_axes(gathered.rank());
     std::swap(order[0], order[1]);
@@ -58,10 +60,10 @@ struct AxisSum {
   Arrays transpose(const Array& ct, const Arrays& x, const Mask&) const {
     return {make(*this, {ct, x[1]}), {}};
   }
+  bool is_shared(const Mask& mapped) const { return mapped[1]; }
   Array batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
     Array all = with_mapped_axis(x[0], mapped[0], n);
-    if (!mapped[1]) return make(*this, {all, x[1]});
-    return with_mapped_axis(sum_over(all, {0}), false, n);
+    return is_shared(mapped) ? sum_over(all, {0}) : make(*this, {all, x[1]});
   }
 };
 
@@ -82,11 +84,11 @@ struct AxisExtreme {
     Array count = make(AxisSum{size}, {here, x[1]});
     return make(AxisSum{size}, {dx[0] * (here / count), x[1]});
   }
+  bool is_shared(const Mask& mapped) const { return mapped[1]; }
   Array batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
     Array all = with_mapped_axis(x[0], mapped[0], n);
-    if (!mapped[1]) return make(*this, {all, x[1]});
-    Array extreme = largest ? max(all, 0) : min(all, 0);
-    return with_mapped_axis(extreme, false, n);
+    if (!is_shared(mapped)) return make(*this, {all, x[1]});
+    return largest ? max(all, 0) : min(all, 0);
   }
 };
 

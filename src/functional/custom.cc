@@ -100,11 +100,9 @@ struct CustomTangent {
     try {
       image = pull_back(pulled_back(x, ct), tangents, ct);
     } catch (const Error&) {
-      refuse_forward();  // an operation that has no transpose
+      refuse_forward();  // an operation that has no transpose, or a product of cotangents
     }
-    image = or_zeros(image, types_of(ct));
-    if (!dependents(image, ct).empty()) refuse_forward();  // a product of cotangents
-    return image;
+    return or_zeros(image, types_of(ct));
   }
   [[noreturn]] static void refuse_forward() {
     throw Error(message("custom_vjp",
@@ -209,11 +207,33 @@ void check_results(std::string_view function, const std::string& what, const Arr
       "Make it return these types"));
 }
 
+// While one lives, this thread traces a function with its rules. A rule that calls the function it
+// belongs to would be traced for ever.
+class Tracing {
+ public:
+  Tracing(std::string_view function, Where where) {
+    if (depth_ == most) {
+      Blame blame(where);
+      throw Error(message(function, "a rule calls the function that it belongs to, without end",
+                          "Call the function that was wrapped, or wrap it once more with rules of "
+                          "its own"));
+    }
+    depth_++;
+  }
+  ~Tracing() { depth_--; }
+  Tracing(const Tracing&) = delete;
+
+ private:
+  static constexpr int most = 50;  // functions whose rules call others
+  static inline thread_local int depth_ = 0;
+};
+
 }  // namespace
 
 Arrays custom_jvp(const FlatFunction& f, const FlatFunction& rule, const Arrays& x, Where where) {
   Arrays results;
   {
+    Tracing tracing("custom_jvp", where);
     Trace trace;
     Arrays roots = placeholders(types_of(x), "custom_jvp", where);
     Arrays directions = placeholders(types_of(x), "custom_jvp");
@@ -237,6 +257,7 @@ Arrays custom_vjp(const FlatFunction& f, const FlatFunction& forward, const Flat
   ReverseOnly::note();
   Arrays results;
   {
+    Tracing tracing("custom_vjp", where);
     Trace trace;
     Arrays roots = placeholders(types_of(x), "custom_vjp", where);
     Closed function = close(f(roots), roots);

@@ -81,6 +81,21 @@ Duals push_forward(const Arrays& outputs, const Arrays& roots, const Arrays& val
   return result;
 }
 
+namespace {
+
+// Cotangents depend on tangents only where a rule that a user wrote is not linear in these.
+void check_linear(const Arrays& cotangents, const Arrays& roots) {
+  Arrays given = chosen(cotangents, present(cotangents));
+  std::vector<const Node*> nodes = dependents(given, roots);
+  if (nodes.empty()) return;
+  Blame blame(nodes[0]->where);
+  throw Error(message(
+      "custom_jvp", "the rule is not linear in the tangents, so reverse mode has no meaning for it",
+      "Make it so, or use forward mode (jvp, jacfwd)"));
+}
+
+}  // namespace
+
 Arrays pull_back(const Arrays& outputs, const Arrays& cotangents, const Arrays& roots) {
   std::vector<const Node*> nodes;
   Arrays linear_outputs;
@@ -120,6 +135,7 @@ Arrays pull_back(const Arrays& outputs, const Arrays& cotangents, const Arrays& 
   }
   Arrays result;
   for (const Array& root : roots) result.push_back(cotangent_of(root));
+  check_linear(result, roots);
   return result;
 }
 

@@ -117,6 +117,19 @@ class Programs {
 void clear_programs() { Programs::instance().clear(); }
 std::size_t kept_programs() { return Programs::instance().count(); }
 
+void warn_if_huge(std::string_view function, const Arrays& outputs, std::size_t limit,
+                  Where where) {
+  std::size_t count = size_of_graph(outputs);
+  if (count <= limit) return;
+  Blame blame(where);
+  log(LogLevel::warning,
+      message(function,
+              "the traced program has " + std::to_string(count) +
+                  " operations, more than the limit of " + std::to_string(limit) +
+                  ", and XLA will take long to compile it",
+              "A C++ loop is traced once per pass: use scan or fori_loop, which are traced once"));
+}
+
 Compiled compile_graph(std::string_view name, const Arrays& parameters, const Arrays& outputs,
                        const Mask& donors, const Device& device) {
   std::vector<std::shared_ptr<const Buffer>> captured;
@@ -189,6 +202,7 @@ Device device_of(const Arrays& outputs) {
 }  // namespace
 
 Arrays evaluate(const Arrays& outputs) {
+  warn_if_huge("trace", outputs, huge_program, outputs[0].node()->where);
   TracedGraph graph{{}, outputs};
   return run_checked(compile_graph("main", {}, outputs, {}, device_of(outputs)), {}, {}, &graph);
 }

@@ -13,6 +13,11 @@ struct Compiled {
   std::vector<std::shared_ptr<const Buffer>> captured;
 };
 
+/// Programs of more operations take XLA long to compile.
+inline constexpr std::size_t huge_program = 50'000;
+/// Warns of a traced program that has more operations than `limit`.
+void warn_if_huge(std::string_view function, const Arrays& outputs, std::size_t limit, Where where);
+
 /// Compiles `outputs` as a function of `parameters`. Equal programs are compiled once per process.
 Compiled compile_graph(std::string_view name, const Arrays& parameters, const Arrays& outputs,
                        const Mask& donors, const Device& device);

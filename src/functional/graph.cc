@@ -387,6 +387,12 @@ std::vector<const Node*> reachable(const Arrays& outputs) {
   return depth_first(outputs, [](const Node&) { return true; });
 }
 
+std::size_t size_of_graph(const Arrays& outputs) {
+  std::size_t size = 0;
+  for (const Node* node : reachable(outputs)) size += 1 + node->op->inner_size();
+  return size;
+}
+
 std::vector<const Node*> dependents(const Arrays& outputs, const Arrays& roots) {
   if (roots.empty()) return {};
   std::unordered_set<const Node*> depends;

@@ -82,6 +82,8 @@ class Op {
   /// The op for n problems at once: inputs that `mapped` marks, and all results, have the extra
   /// axis 0.
   virtual Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const = 0;
+  /// Whether the results are the same for all problems: then those of `batch` have no extra axis.
+  virtual bool is_shared(const Mask& mapped) const = 0;
   /// Whether the op has a rule for series. If not, one follows from jvp.
   virtual bool has_jet() const = 0;
   /// Coefficients k > 0 of the results y on series x, given coefficients 0 to k of x and 0 to k - 1
@@ -96,6 +98,8 @@ class Op {
   /// Computes the op on concrete inputs, one after another of the graphs that it is made of; ops
   /// that are made of none do nothing. To find what goes wrong inside loops and branches.
   virtual void replay(const Arrays& x, const RunGraph& run) const = 0;
+  /// How many operations the graphs have that are its parameters: bodies of loops and branches.
+  virtual std::size_t inner_size() const = 0;
   /// Prints the op as StableHLO.
   virtual void lower(Emitter& emitter, const Node& node) const = 0;
 };
@@ -171,6 +175,8 @@ std::uint64_t next_node_id();
 std::vector<const Node*> dependents(const Arrays& outputs, const Arrays& roots);
 /// All nodes from which `outputs` can be reached, inputs before users.
 std::vector<const Node*> reachable(const Arrays& outputs);
+/// How many operations that is, with those of loops and branches once.
+std::size_t size_of_graph(const Arrays& outputs);
 
 /// The values of a graph under a rewrite. Values without an image are their own.
 class Image {

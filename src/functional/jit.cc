@@ -1,5 +1,4 @@
 #include <sturnus/functional/jit.h>
-#include <sturnus/runtime/log.h>
 
 #include <algorithm>
 #include <set>
@@ -8,18 +7,6 @@
 
 namespace sturnus::internal {
 namespace {
-
-void warn_if_huge(const Arrays& outputs, std::size_t limit, Where where) {
-  std::size_t count = reachable(outputs).size();
-  if (count <= limit) return;
-  Blame blame(where);
-  log(LogLevel::warning,
-      message("jit",
-              "the traced program has " + std::to_string(count) +
-                  " operations, more than the limit of " + std::to_string(limit) +
-                  ", and XLA will take long to compile it",
-              "A C++ loop is traced once per pass: use scan or fori_loop, which are traced once"));
-}
 
 // "jit (pinn.cc:41)", kept for good: there are as many as lines that jit.
 const char* lasting_name(Where where) {
@@ -89,7 +76,7 @@ std::shared_ptr<const JitCache::Entry> JitCache::add(
     parameters = placeholders(types, "jit", where_);
     outputs = f(parameters);
   }
-  warn_if_huge(outputs, options_.warn_above, where_);
+  warn_if_huge("jit", outputs, options_.warn_above, where_);
   std::vector<int> donate;
   for (std::size_t i = 0; i < donors.size(); i++) {
     if (donors[i]) donate.push_back(static_cast<int>(i));
@@ -113,7 +100,7 @@ Lowered JitCache::lower(const FlatFunction& f, const Arrays& x, const Mask& dono
   Trace trace;
   Arrays parameters = placeholders(types_of(x), "jit", where_);
   Arrays outputs = f(parameters);
-  warn_if_huge(outputs, options_.warn_above, where_);
+  warn_if_huge("jit", outputs, options_.warn_above, where_);
   return {"jit", std::move(parameters), std::move(outputs), donors, std::move(names)};
 }
 

@@ -19,7 +19,7 @@ struct JitOptions {
   std::optional<Device> device = {};
   /// Traced programs with more operations than this are warned of in the log: XLA takes minutes for
   /// them, and a C++ loop that was traced pass by pass is the usual cause.
-  std::size_t warn_above = 50'000;
+  std::size_t warn_above = internal::huge_program;
 };
 
 namespace internal {
@@ -164,7 +164,7 @@ class Jitted {
     Arguments arguments(args...);
     internal::Flat flat(f_, arguments, internal::caller("jit", cache_->where(), arguments));
     Lowered wanted = lowered(flat, arguments);
-    Program program = Program::load(path, cache_->options().device);
+    Program program = Program::load(path, cache_->options().device, cache_->where());
     internal::check_loaded(wanted, program, path, cache_->where());
     return Compiled<typename internal::Flat<F, Arguments>::Result, Arguments>(
         std::move(program), flat.caller(), flat.like());

@@ -42,6 +42,63 @@ std::vector<std::size_t> places(const Arrays& some, const Arrays& all) {
   return result;
 }
 
+namespace {
+
+std::vector<std::size_t> first_places(const Arrays& values) {
+  std::vector<std::size_t> first;
+  for (std::size_t i = 0; i < values.size(); i++) {
+    std::size_t k = 0;
+    while (!values[k].same(values[i])) k++;
+    first.push_back(k);
+  }
+  return first;
+}
+
+}  // namespace
+
+Distinct::Distinct(const Arrays& values) : Distinct(first_places(values)) {}
+
+std::size_t Distinct::count() const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < first_.size(); i++) count += first_[i] == i ? 1 : 0;
+  return count;
+}
+
+Arrays Distinct::once(const Arrays& all) const {
+  Arrays result;
+  for (std::size_t i = 0; i < first_.size(); i++) {
+    if (first_[i] == i) result.push_back(all[i]);
+  }
+  return result;
+}
+
+Arrays Distinct::spread(const Arrays& once) const {
+  Arrays result;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < first_.size(); i++) {
+    result.push_back(first_[i] == i ? once[next++] : result[first_[i]]);
+  }
+  return result;
+}
+
+// All that start alike are taken for equal, until a step tells them apart.
+Distinct distinct_carry(const Arrays& start, const std::function<Arrays(const Arrays&)>& step) {
+  std::vector<std::size_t> first = first_places(start);
+  Arrays roots = placeholders(types_of(start), "scan");
+  while (Distinct(first).count() < first.size()) {
+    Arrays next = step(Distinct(first).alike(roots));
+    std::vector<std::size_t> finer;
+    for (std::size_t i = 0; i < first.size(); i++) {
+      std::size_t k = 0;
+      while (first[k] != first[i] || !next[k].same(next[i])) k++;
+      finer.push_back(k);
+    }
+    if (finer == first) break;
+    first = std::move(finer);
+  }
+  return Distinct(std::move(first));
+}
+
 std::string types_text(const ArrayTypes& types) {
   std::string text;
   for (const ArrayType& type : types) text += (text.empty() ? "" : ", ") + type.str();

@@ -6,6 +6,8 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace sturnus::internal {
 
@@ -23,6 +25,27 @@ bool any(const Mask& mask);
 /// For each of `some` a place in `all` where the same value stands, each place once; nothing when
 /// one is not there.
 std::vector<std::size_t> places(const Arrays& some, const Arrays& all);
+/// Lists in which some places always hold equal values, each of which is needed only once.
+class Distinct {
+ public:
+  /// Place i holds what the place `first[i]` does, which is the first of its kind.
+  explicit Distinct(std::vector<std::size_t> first) : first_(std::move(first)) {}
+  /// Places that hold the same value in `values`.
+  explicit Distinct(const Arrays& values);
+
+  std::size_t count() const;
+  /// One of each kind.
+  Arrays once(const Arrays& all) const;
+  /// The inverse: the list of which `once` are the different ones.
+  Arrays spread(const Arrays& once) const;
+  /// `all` with the first of its kind in every place.
+  Arrays alike(const Arrays& all) const { return spread(once(all)); }
+
+ private:
+  std::vector<std::size_t> first_;
+};
+/// Which carried values are always equal: they are so at the start, and `step` keeps them so.
+Distinct distinct_carry(const Arrays& start, const std::function<Arrays(const Arrays&)>& step);
 /// "(f32[3], i32[])".
 std::string types_text(const ArrayTypes& types);
 /// Empty tangents as zeros of the given types.

@@ -5,8 +5,9 @@
 //   struct Sin {
 //     static constexpr std::string_view name = "sin", hlo = "sine";
 //     using Family = Elementwise;
-//     Array jvp(const Arrays& x, const Array& y, const Arrays& dx) const { return dx[0] *
-//     cos(x[0]); }
+//     Array jvp(const Arrays& x, const Array& y, const Arrays& dx) const {
+//       return dx[0] * cos(x[0]);
+//     }
 //   };
 //   Array sin(Operand x) { return make(Sin{}, x); }
 //
@@ -91,6 +92,18 @@ std::string print_field(const T& field) {
     for (const auto& element : field) text += (text.size() > 1 ? "," : "") + print_field(element);
     return text + "]";
   }
+}
+
+/// The operations of a parameter that is a graph, or a list of graphs.
+template <class T>
+std::size_t graph_size(const T& field) {
+  std::size_t size = 0;
+  if constexpr (requires { field.graph_size(); }) {
+    size = field.graph_size();
+  } else if constexpr (requires { field[0].graph_size(); }) {
+    for (const auto& graph : field) size += graph.graph_size();
+  }
+  return size;
 }
 
 // ------------------------------------------------------------------------------------- the rules
@@ -211,6 +224,10 @@ class OpOf final : public Op {
       throw_no_rule("batch", name());
     }
   }
+  bool is_shared(const Mask& mapped) const override {
+    if constexpr (requires { p_.is_shared(mapped); }) return p_.is_shared(mapped);
+    return false;
+  }
   bool has_jet() const override { return jets_result || jets_all; }
   Arrays jet(const std::vector<Series>& x, const std::vector<Series>& y,
              std::size_t k) const override {
@@ -236,6 +253,11 @@ class OpOf final : public Op {
   }
   void replay(const Arrays& x, const RunGraph& run) const override {
     if constexpr (requires { p_.replay(x, run); }) p_.replay(x, run);
+  }
+  std::size_t inner_size() const override {
+    std::size_t size = 0;
+    for_each_parameter([&size](const auto& field) { size += graph_size(field); });
+    return size;
   }
   void lower(Emitter& emitter, const Node& node) const override {
     if constexpr (requires { p_.lower(emitter, node); }) {

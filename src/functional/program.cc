@@ -4,9 +4,12 @@
 #include <sturnus/functional/print.h>
 #include <sturnus/functional/program.h>
 #include <sturnus/runtime/checksum.h>
+#include <sturnus/runtime/files.h>
 #include <sturnus/runtime/hlo_program.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -44,7 +47,7 @@ std::string Lowered::stablehlo(std::string_view platform) const {
   return internal::Emitter::module(name_, parameters_, outputs_, donors_, platform);
 }
 
-std::size_t Lowered::size() const { return internal::reachable(outputs_).size(); }
+std::size_t Lowered::size() const { return internal::size_of_graph(outputs_); }
 
 Program Lowered::compile(std::optional<Device> device) const {
   Program program(internal::compile_graph(name_, parameters_, outputs_, donors_,
@@ -106,6 +109,11 @@ void write(std::ostream& out, std::string_view key, std::string_view bytes) {
   out << key << ' ' << bytes.size() << '\n' << bytes << '\n';
 }
 
+// A file that cannot be used as it is.
+[[noreturn]] void refuse(const std::string& path, const std::string& fault) {
+  throw Error(internal::message("Program::load", path + fault, "Save the program again"));
+}
+
 std::string read(std::istream& in, std::string_view key, const std::string& path) {
   std::string found;
   std::size_t size = 0;
@@ -118,10 +126,7 @@ std::string read(std::istream& in, std::string_view key, const std::string& path
     in.read(bytes.data(), static_cast<std::streamsize>(size));
     fits = in.get() == '\n';
   }
-  if (!fits) {
-    throw Error("Program::load: " + path + " is damaged at \"" + std::string(key) +
-                "\". Save the program again");
-  }
+  if (!fits) refuse(path, " is damaged at \"" + std::string(key) + "\"");
   return bytes;
 }
 
@@ -132,7 +137,7 @@ std::string identity(const Device& device) {
 
 }  // namespace
 
-void Program::save(const std::string& path) const {
+void Program::save(const std::string& path, Where where) const {
   std::ostringstream out(std::ios::binary);
   write(out, "name", name_);
   write(out, "stablehlo", stablehlo_);
@@ -151,27 +156,33 @@ void Program::save(const std::string& path) const {
   }
   write(out, "code", code);
   std::string content = out.str();
-  std::ofstream file(path, std::ios::binary);
-  file << first_line << checksum(content) << '\n' << content;
-  file.close();
-  if (!file) throw Error("Program::save: cannot write " + path);
+  content.insert(0, std::string(first_line) + std::to_string(checksum(content)) + "\n");
+  try {
+    write_file(path, content);
+  } catch (const Error& error) {
+    internal::Blame blame(where);
+    throw Error(
+        internal::message("Program::save", error.what(), "Name a file that can be written"));
+  }
 }
 
-Program Program::load(const std::string& path, std::optional<Device> device) {
+Program Program::load(const std::string& path, std::optional<Device> device, Where where) {
+  internal::Blame blame(where);
   std::ifstream from(path, std::ios::binary);
-  if (!from) throw Error("Program::load: cannot read " + path);
+  from.peek();  // a folder can be opened, but not read
+  if (!from.is_open() || from.bad()) {
+    std::string cause = std::strerror(errno);
+    throw Error(internal::message("Program::load", "cannot read " + path + ": " + cause,
+                                  "Name a file that Program::save wrote"));
+  }
   std::string line, sum;
   std::getline(from, line);
-  if (line + "\n" != first_line) {
-    throw Error("Program::load: " + path +
-                " is not a program that this version saved. Save the program again");
-  }
+  if (line + "\n" != first_line) refuse(path, " is not a program that this version saved");
   std::getline(from, sum);
   std::string content{std::istreambuf_iterator<char>(from), {}};
   if (sum != std::to_string(checksum(content))) {
-    throw Error("Program::load: " + path + " is damaged: its checksum is " +
-                std::to_string(checksum(content)) + ", it names " + sum +
-                ". Save the program again");
+    refuse(path, " is damaged: its checksum is " + std::to_string(checksum(content)) +
+                     ", it names " + sum);
   }
   std::istringstream file(std::move(content));
   std::string name = read(file, "name", path);
@@ -190,7 +201,7 @@ Program Program::load(const std::string& path, std::optional<Device> device) {
   auto known = [&path](const std::vector<std::optional<ArrayType>>& types) {
     internal::ArrayTypes result;
     for (const auto& type : types) {
-      if (!type) throw Error("Program::load: " + path + " has types that Sturnus does not know");
+      if (!type) refuse(path, " has types that Sturnus does not know");
       result.push_back(*type);
     }
     return result;

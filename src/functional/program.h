@@ -58,12 +58,15 @@ class Program {
   /// What a run costs: kernels, loops and memory in one table.
   std::string cost() const;
 
-  /// Writes the program to a file, with its machine code where the plugin can serialise it.
-  /// Throws Error when the file cannot be written. jit(f).load gives it its types again.
-  void save(const std::string& path) const;
+  /// Writes the program to a file, with its machine code where the plugin can serialise it. What
+  /// was there before survives a failure. Throws Error when the file cannot be written. jit(f).load
+  /// gives it its types again.
+  void save(const std::string& path, Where where = Where::here()) const;
   /// Reads a saved program. The machine code is used when plugin and machine are the same, else the
-  /// program is compiled again. Throws Error when the file is damaged or no program.
-  static Program load(const std::string& path, std::optional<Device> device = {});
+  /// program is compiled again. Throws Error when the file cannot be read, is damaged or no
+  /// program.
+  static Program load(const std::string& path, std::optional<Device> device = {},
+                      Where where = Where::here());
 
  private:
   friend class Lowered;

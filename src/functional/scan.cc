@@ -38,6 +38,22 @@ ScanResult make_scan(const std::function<Arrays(const Arrays& carry, const Array
     }
     return {start, none};
   }
+  // What is always equal is carried, read and stacked once: derivatives of derivatives have many
+  // such values.
+  Closed traced = close(outputs, joined(carry, slices));
+  Distinct same_xs(xs);
+  auto step = [&](const Arrays& values) {
+    return traced.body(joined(joined(values, same_xs.alike(slices)), traced.captured));
+  };
+  std::size_t carried = start.size();
+  Distinct same_carry =
+      distinct_carry(start, [&](const Arrays& values) { return part(step(values), 0, carried); });
+  outputs = step(same_carry.alike(carry));
+  Arrays ys = part(outputs, carried, outputs.size() - carried);
+  Distinct same_ys(ys);
+  outputs = joined(same_carry.once(outputs), same_ys.once(ys));
+  carry = same_carry.once(carry);
+  slices = same_xs.once(slices);
   Closed closed = close(outputs, joined(carry, slices));
   // The body's parameters in the order of the op's inputs: captured, carried, xs.
   Body body;
@@ -49,11 +65,12 @@ ScanResult make_scan(const std::function<Arrays(const Arrays& carry, const Array
   Arrays leaves = body.leaves();
   std::size_t captured = closed.captured.size();
   body.outputs = closed.body(joined(part(leaves, captured, own), part(leaves, 0, captured)));
-  Arrays results = make_all(Scan{std::move(body), static_cast<std::int64_t>(captured),
-                                 static_cast<std::int64_t>(start.size()), length, reverse},
-                            joined(joined(closed.captured, start), xs));
-  return {part(results, 0, start.size()),
-          part(results, start.size(), results.size() - start.size())};
+  Arrays results =
+      make_all(Scan{std::move(body), static_cast<std::int64_t>(captured),
+                    static_cast<std::int64_t>(carry.size()), length, reverse},
+               joined(joined(closed.captured, same_carry.once(start)), same_xs.once(xs)));
+  return {same_carry.spread(part(results, 0, carry.size())),
+          same_ys.spread(part(results, carry.size(), results.size() - carry.size()))};
 }
 
 Arrays Scan::jvp(const Arrays& x, const Arrays&, const Arrays& dx) const {

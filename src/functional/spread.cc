@@ -3,6 +3,9 @@
 #include <sturnus/functional/transform.h>
 #include <sturnus/ops/creation.h>
 
+#include <unordered_set>
+
+#include "src/functional/lists.h"
 #include "src/functional/recharge.h"
 #include "src/ops/structural.h"
 
@@ -12,14 +15,18 @@ Arrays spread(const Arrays& outputs, const Arrays& roots, const Arrays& values, 
               Mask& mapped_out) {
   Image image;
   for (std::size_t i = 0; i < roots.size(); i++) image.set(roots[i], values[i]);
+  std::unordered_set<const Node*> shared;  // images without the extra axis: of collectives
+  auto is_mapped = [&](const Array& x) { return image.has(x) && !shared.contains(x.node().get()); };
   for (const Node* node : dependents(outputs, roots)) {
     Recharge recharge(node->where);
     Mask mapped;
-    for (const Array& input : node->inputs) mapped.push_back(image.has(input));
-    image.set(*node, node->op->batch(image(node->inputs), mapped, n));
+    for (const Array& input : node->inputs) mapped.push_back(is_mapped(input));
+    Arrays x = image(node->inputs);
+    if (!any(mapped) || node->op->is_shared(mapped)) shared.insert(node);
+    image.set(*node, any(mapped) ? node->op->batch(x, mapped, n) : node->op->apply(x));
   }
   mapped_out.clear();
-  for (const Array& output : outputs) mapped_out.push_back(image.has(output));
+  for (const Array& output : outputs) mapped_out.push_back(is_mapped(output));
   return image(outputs);
 }
 

@@ -15,7 +15,8 @@ namespace {
 // Whether `path` leads into `part`: ".net[2].b" into ".net", but not ".network".
 bool leads_into(std::string_view path, std::string_view part) {
   if (path.substr(0, part.size()) != part) return false;
-  return path.size() == part.size() || path[part.size()] == '.' || path[part.size()] == '[';
+  constexpr std::string_view members = ".[<";
+  return path.size() == part.size() || members.find(path[part.size()]) != members.npos;
 }
 
 }  // namespace
@@ -57,8 +58,8 @@ std::vector<std::int64_t> leaf_axes(const InAxes& in_axes, const Caller& caller)
   if (in_axes.size() > 0 && in_axes.size() != arguments.size()) {
     throw ShapeError(message("vmap",
                              "in_axes has " + std::to_string(in_axes.size()) +
-                                 " entries, the number of arguments is " +
-                                 std::to_string(arguments.size()),
+                                 (in_axes.size() == 1 ? " entry" : " entries") +
+                                 ", the number of arguments is " + std::to_string(arguments.size()),
                              "Give one entry per argument, or one without braces for all"));
   }
   std::vector<std::int64_t> axes;

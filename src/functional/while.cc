@@ -74,13 +74,20 @@ Arrays make_while(const FlatFunction& condition, const FlatFunction& body, const
                 "Compare it, and reduce it with any or all"));
   }
   check_carry(name, types_of(start), types_of(next), paths);
-  Closed closed_condition = close(go_on, roots);
-  Closed closed_body = close(next, roots);
-  Arrays inputs = joined(joined(start, closed_condition.captured), closed_body.captured);
-  return make_all(
-      While{closed_condition.body, closed_body.body, static_cast<std::int64_t>(start.size()),
+  // What is always equal is carried once: derivatives of derivatives have many such values.
+  Closed step = close(next, roots), stop = close(go_on, roots);
+  auto at = [](const Closed& graph, const Arrays& values) {
+    return graph.body(joined(values, graph.captured));
+  };
+  Distinct same = distinct_carry(start, [&](const Arrays& values) { return at(step, values); });
+  Arrays own = same.once(roots), merged = same.alike(roots);
+  Closed closed_condition = close(at(stop, merged), own);
+  Closed closed_body = close(same.once(at(step, merged)), own);
+  Arrays inputs = joined(joined(same.once(start), closed_condition.captured), closed_body.captured);
+  return same.spread(make_all(
+      While{closed_condition.body, closed_body.body, static_cast<std::int64_t>(own.size()),
             static_cast<std::int64_t>(closed_condition.captured.size()), std::string(name)},
-      inputs);
+      inputs));
 }
 
 namespace {

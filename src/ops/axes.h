@@ -82,7 +82,8 @@ void require_elements(std::string_view function, const ArrayType& type, const Ax
 void require_real(std::string_view function, const ArrayType& type);
 /// Throws DtypeError for bool, which has neither signs nor digits.
 void require_numbers(std::string_view function, const ArrayType& type);
-/// The shape. Throws ShapeError when an extent is negative.
+/// The shape. Throws ShapeError when an extent is negative, or when there are more elements than
+/// XLA can count.
 const Shape& checked_shape(std::string_view function, const Shape& shape);
 
 }  // namespace sturnus::internal

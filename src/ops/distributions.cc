@@ -216,14 +216,19 @@ Array multivariate_normal(const Key& key, Operand mean, Operand covariance,
                           std::optional<Shape> shape) {
   Blame blame(mean.where, "multivariate_normal");
   return as_one_program([&] {
-    Array l = cholesky(covariance);
-    Array centre = convert(internal::to_floating(mean), l.dtype());
-    if (centre.rank() == 0 || centre.shape().back() != internal::rows_of(l)) {
-      throw ShapeError(internal::message(
-          "multivariate_normal",
-          "the mean " + centre.type().str() + " does not fit the covariance " + l.type().str(),
-          "Give as many entries as the covariance has rows"));
+    Array centre = internal::to_array(mean);
+    Array square = internal::to_square_matrices("multivariate_normal", covariance);
+    if (centre.rank() == 0 || centre.shape().back() != internal::rows_of(square)) {
+      throw ShapeError(internal::message("multivariate_normal",
+                                         "the mean " + centre.type().str() +
+                                             " does not fit the covariance " +
+                                             internal::to_array(covariance).type().str(),
+                                         "Give as many entries as the covariance has rows"));
     }
+    internal::require_real("multivariate_normal", centre.type());
+    DType dtype = internal::promoted(centre.dtype(), square.dtype());
+    centre = internal::converted(centre, dtype);
+    Array l = cholesky(internal::converted(square, dtype));
     Shape means(centre.shape().begin(), centre.shape().end() - 1);
     Shape stack = internal::broadcast_shapes("multivariate_normal", {l.dtype(), means},
                                              {l.dtype(), internal::stack_of(l)});

@@ -28,7 +28,7 @@ Array one_along(const Array& x, std::int64_t axis, std::int64_t position) {
 struct Sort {
   static constexpr std::string_view name = "sort";
   std::int64_t axis;
-  bool descending;
+  bool descending, nan_first;
 
   ArrayTypes infer(const Arrays& x) const {
     require_real("sort", x[0].type());
@@ -63,7 +63,7 @@ struct Sort {
   Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
     Arrays wide;
     for (std::size_t i = 0; i < x.size(); i++) wide.push_back(with_mapped_axis(x[i], mapped[i], n));
-    return make_all(Sort{axis + 1, descending}, wide);
+    return make_all(Sort{axis + 1, descending, nan_first}, wide);
   }
   void lower(Emitter& emitter, const Node& node) const {
     Arrays elements;
@@ -76,8 +76,9 @@ struct Sort {
     const Array &a = elements[0], &b = elements[1];
     Array before = descending ? a > b : a < b;
     if (is_floating(a.dtype())) {
-      Array a_is_number = a == a, b_is_nan = b != b;
-      before = before | (a_is_number & b_is_nan);
+      const Array &number = nan_first ? b : a, &nan = nan_first ? a : b;
+      Array is_number = number == number, is_nan = nan != nan;
+      before = before | (is_number & is_nan);
     }
     emitter.line(node, "sort", emitter.names_of(node.inputs), types_of(node.inputs),
                  emitter.region(elements, {before}),
@@ -237,11 +238,12 @@ Array OrderStatistic::by_bisection(Emitter& emitter, const Arrays& inputs) const
   return concatenate(parts, static_cast<int>(axis));
 }
 
-Arrays sorted_with_positions(std::string_view function, Arrays arrays, int axis, bool descending) {
+Arrays sorted_with_positions(std::string_view function, Arrays arrays, int axis, bool descending,
+                             bool nan_first = false) {
   ArrayType type = arrays[0].type();
   std::int64_t at = checked_axis(function, type, axis);
   arrays.push_back(iota(type.shape, static_cast<int>(at)));
-  return make_all(Sort{at, descending}, arrays);
+  return make_all(Sort{at, descending, nan_first}, arrays);
 }
 
 // The reduced axes as one, the last one, and the shape to give to the result.
@@ -354,7 +356,7 @@ std::pair<Array, Array> top_k(Operand operand, std::int64_t k) {
         "top_k", std::to_string(k) + " elements along the last axis of " + x.type().str(),
         "Ask for no more than there are"));
   }
-  Arrays all = internal::sorted_with_positions("top_k", {x}, static_cast<int>(axis), true);
+  Arrays all = internal::sorted_with_positions("top_k", {x}, static_cast<int>(axis), true, true);
   Shape start(x.shape().size(), 0), stop = x.shape();
   stop.back() = k;
   Array values = slice(all[0], start, stop);

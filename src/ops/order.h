@@ -1,6 +1,7 @@
-// Sorting, and elements by their rank. NaN counts as larger than everything. Derivatives flow to
-// the element that was chosen. Numbers below the smallest normal one may count as equal to 0. All
-// functions throw ShapeError for an axis that x does not have, DtypeError for complex numbers.
+// Sorting, and elements by their rank. NaN counts as larger than everything, except in descending
+// sorts, where it is last too. Derivatives flow to the element that was chosen. Numbers below the
+// smallest normal one may count as equal to 0. All functions throw ShapeError for an axis that x
+// does not have, DtypeError for complex numbers.
 #pragma once
 
 #include <sturnus/functional/array.h>
@@ -18,8 +19,9 @@ Array argsort(Operand x, int axis = -1, bool descending = false);
 /// The keys sorted along an axis, and then the values, all of the shape of the keys, in the order
 /// of their keys. Throws ShapeError when one has another shape.
 Arrays sort_by_key(Operand keys, const Arrays& values, int axis = -1, bool descending = false);
-/// The k largest elements along the last axis, the largest first, and their positions.
-/// Throws ShapeError when there are fewer than k.
+/// The k largest elements along the last axis, the largest first and NaN before it, and their
+/// positions. Of equal elements the first comes first. Throws ShapeError when there are fewer
+/// than k.
 std::pair<Array, Array> top_k(Operand x, std::int64_t k);
 /// The element of rank k along an axis, which disappears: 0 is the smallest. Found without sorting
 /// where that is faster. Where several are equal to it the derivative is shared. Throws

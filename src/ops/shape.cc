@@ -291,9 +291,13 @@ Array expand_dims(Operand operand, int axis) {
   Blame blame(operand.where, "expand_dims");
   Array x = to_array(operand);
   Shape shape = x.shape();
-  shape.push_back(1);
-  std::int64_t at = internal::checked_axis("expand_dims", {x.dtype(), shape}, axis);
-  shape.pop_back();
+  std::int64_t last = x.rank(), at = axis < 0 ? axis + last + 1 : axis;
+  if (at < 0 || at > last) {
+    throw ShapeError(internal::message(
+        "expand_dims",
+        "there is no position " + std::to_string(axis) + " for a new axis of " + x.type().str(),
+        "Name one from " + std::to_string(-last - 1) + " to " + std::to_string(last)));
+  }
   shape.insert(shape.begin() + at, 1);
   return internal::reshape_to(x, shape);
 }

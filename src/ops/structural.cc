@@ -40,9 +40,20 @@ void require_numbers(std::string_view function, const ArrayType& type) {
 }
 
 const Shape& checked_shape(std::string_view function, const Shape& shape) {
-  if (std::all_of(shape.begin(), shape.end(), [](std::int64_t n) { return n >= 0; })) return shape;
-  throw ShapeError(message(function, "the shape " + print_field(shape) + " has a negative extent",
-                           "Give extents of 0 or more"));
+  auto refuse = [&](const char* fault, std::string_view remedy) {
+    throw ShapeError(message(function, "the shape " + print_field(shape) + fault, remedy));
+  };
+  // XLA ends the process when an int64 does not count the bytes; the widest element has 16.
+  std::int64_t bytes = 16;
+  bool overflows = false;
+  for (std::int64_t extent : shape) {
+    if (extent < 0) refuse(" has a negative extent", "Give extents of 0 or more");
+    overflows = __builtin_mul_overflow(bytes, extent, &bytes) || overflows;
+  }
+  if (overflows && !contains(shape, 0)) {
+    refuse(" has 2^59 elements or more", "Give smaller extents");
+  }
+  return shape;
 }
 
 Axes checked_axes(std::string_view function, const ArrayType& type, const Axes& axes) {

@@ -95,7 +95,8 @@ std::int64_t ArrayType::size() const {
   std::int64_t product = 1;
   for (std::int64_t extent : shape) {
     if (__builtin_mul_overflow(product, extent, &product)) {
-      throw Error("ArrayType::size: " + str() + " has more elements than an int64 counts");
+      throw Error("ArrayType::size: " + str() +
+                  " has more elements than an int64 counts. Give smaller extents");
     }
   }
   return product;
@@ -104,7 +105,8 @@ std::int64_t ArrayType::size() const {
 std::size_t ArrayType::bytes() const {
   std::size_t product;
   if (__builtin_mul_overflow(size(), size_of(dtype), &product)) {
-    throw Error("ArrayType::bytes: " + str() + " has more bytes than a size_t counts");
+    throw Error("ArrayType::bytes: " + str() +
+                " has more bytes than a size_t counts. Give smaller extents");
   }
   return product;
 }

@@ -1,5 +1,6 @@
 #include <sturnus/runtime/log.h>
 
+#include <iostream>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -7,9 +8,13 @@
 namespace sturnus {
 namespace {
 
+void print_warnings(LogLevel level, std::string_view message) {
+  if (level == LogLevel::warning) std::cerr << "sturnus: warning: " << message << std::endl;
+}
+
 struct Registered {
   std::mutex mutex;
-  std::shared_ptr<const LogSink> sink;
+  std::shared_ptr<const LogSink> sink = std::make_shared<const LogSink>(print_warnings);
 };
 
 Registered& registered() {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/gpu_target.h>
+#include <sturnus/runtime/log.h>
 #include <sturnus/runtime/plugin_search.h>
 
 #include <fstream>
@@ -131,6 +132,12 @@ TEST_F(Commands, SayWhichDeviceIsNotThere) {
             "--device cpu:0, or fewer --devices");
   EXPECT_THAT(error_of<PluginError>([] { select_device("abacus"); }),
               HasSubstr("there is no PJRT plugin for \"abacus\""));
+  // A plugin without its hardware.
+  set("STURNUS_PLUGIN_BIRD", fake().fresh_file().string());
+  Part failing("FAIL", "PJRT_Client_Create:9:No visible GPU devices.");
+  EXPECT_EQ(error_of([] { select_device("bird:1"); }),
+            "device: there is no bird here: PJRT_Client_Create: No visible GPU devices. "
+            "[FAILED_PRECONDITION]. `sturnus devices` lists what there is");
 }
 
 // --------------------------------------------------------------------------------------- targets
@@ -232,6 +239,10 @@ TEST_F(Commands, CompileAFileOfSettings) {
   request.program = file("mine.json", R"({"experiment": "exponential", "membrs": 2})");
   EXPECT_THAT(error_of([&] { compile_program(out, request); }),
               HasSubstr("there is no setting \"membrs\""));
+  request.program = "exponential";
+  request.members = 100000;
+  EXPECT_THAT(error_of([&] { compile_program(out, request); }),
+              StartsWith("Ensemble: 100000 members, whose pairs a median bandwidth ranks."));
 }
 
 TEST_F(Commands, RefuseToCompileWhatTheyCannot) {
@@ -424,6 +435,19 @@ TEST_F(Commands, OverwriteNoFinishedResult) {
   }
 }
 
+// More than any machine has.
+TEST_F(Commands, SayWhatNeedsLessMemory) {
+  std::ostringstream progress;
+  RunRequest request;
+  request.experiment = file("huge.json", R"({"experiment": "exponential", "variant": "none",
+      "members": 60000, "iterations": 1, "network": {"hidden": [40000, 40000]}})")
+                           .string();
+  request.out = folder.path() / "result";
+  EXPECT_THAT(error_of([&] { run_experiment(out, progress, request); }),
+              AllOf(HasSubstr("Out of memory"), HasSubstr(". Give fewer members, points or widths"),
+                    Not(HasSubstr("keeps what was done"))));
+}
+
 // A published run has the seed that it has in the table.
 TEST_F(Commands, ARunHasTheSeedOfTheTable) {
   set("STURNUS_PLOTLY", "/dev/null");
@@ -475,6 +499,18 @@ TEST_F(Commands, AReportThatFindsNoRoomIsMadeLater) {
   fs::create_symlink("/dev/full", request.out / "report.html.part");
   EXPECT_THAT(error_of([&] { make_report(out, result); }), HasSubstr("No space left on device"));
   EXPECT_TRUE(fs::exists(result));
+  // Where there is no result either, nothing but the training can make both.
+  request.out = folder.path() / "full";
+  fs::create_directories(request.out);
+  for (const char* file : {"result.json.part", "report.html.part"}) {
+    fs::create_symlink("/dev/full", request.out / file);
+  }
+  EXPECT_THAT(error_of([&] { run_experiment(out, progress, request); }),
+              HasSubstr("No space left on device. When there is room, the same command with "
+                        "--resume writes the result and it"));
+  request.resume = true;
+  run_experiment(out, progress, request);
+  EXPECT_TRUE(fs::exists(request.out / "report.html"));
   std::string end = ". Give a result.json of run or sample, or its folder";
   EXPECT_EQ(error_of([&] { make_report(out, folder.path() / "none"); }),
             (folder.path() / "none").string() + " cannot be used: cannot read " +
@@ -520,7 +556,8 @@ TEST_F(Commands, ATableSaysWhatItCannotDo) {
                 "--out, or remove it");
   file("table/none-run0/result.json", R"({"finished": true, "settings": {"experiment": "x"}})");
   EXPECT_THAT(message(first),
-              AllOf(StartsWith(result.string() + " cannot be used: $.experiment: \"x\" is none of"),
+              AllOf(StartsWith(result.string() +
+                               " cannot be used: $.settings.experiment: \"x\" is none of"),
                     HasSubstr(". Choose another --out, or remove it")));
   file("table/none-run0/result.json",
        R"({"finished": true, "settings": {"experiment": "exponential", "variant": "none",
@@ -649,6 +686,47 @@ TEST_F(Commands, ATableGoesOnFromWhatIsKept) {
                   "Choose another --keep, or remove it");
   }
   EXPECT_EQ(contents(request.keep / "lotka_volterra.json"), written);
+}
+
+// Its scores are told all the same, and the same command keeps them later.
+TEST_F(Commands, ATableThatCannotKeepItsPageGoesOn) {
+  std::ostringstream progress;
+  TableRequest request;
+  request.experiment = "exponential";
+  request.variants = {"none"};
+  request.runs = {0, 1};
+  request.members = 3;
+  request.iterations = 3;
+  request.out = folder.path() / "table";
+  request.keep = folder.path() / "kept";
+  const fs::path page = request.keep / "exponential.md";
+  fs::create_directories(page / "in the way");
+  std::string warnings;
+  set_log_sink([&](LogLevel, std::string_view text) { warnings += std::string(text) + '\n'; });
+  std::string message = error_of([&] { run_table(out, progress, request); });
+  set_log_sink({});
+  EXPECT_THAT(message, AllOf(StartsWith("table: the page could not be kept: cannot write "),
+                             HasSubstr("; when there is room the same command writes it")));
+  std::size_t first = warnings.find("the page could not be kept: ");
+  EXPECT_NE(first, std::string::npos) << warnings;
+  EXPECT_EQ(warnings.find("the page could not be kept: ", first + 1), std::string::npos);
+  EXPECT_THAT(progress.str(), HasSubstr("none run 1"));
+  EXPECT_THAT(out.str(), AllOf(HasSubstr("exact draws"), HasSubstr("table.json")));
+
+  fs::remove_all(page);
+  std::string trained = progress.str();
+  run_table(out, progress, request);
+  EXPECT_EQ(progress.str(), trained);
+  EXPECT_THAT(contents(page), HasSubstr("over 2 runs"));
+
+  // The other file is told of as well.
+  fs::remove(request.out / "table.json");
+  fs::create_directories(request.out / "table.json" / "in the way");
+  request.keep.clear();
+  out.str("");
+  EXPECT_THAT(error_of([&] { run_table(out, progress, request); }),
+              StartsWith("table: there is no table.json: cannot write "));
+  EXPECT_THAT(out.str(), HasSubstr("exact draws"));
 }
 
 // What is not asked for is not checked.

@@ -452,6 +452,28 @@ INSTANTIATE_TEST_SUITE_P(
                   "$.iterations: 3000000000 is too large. Give at most 2147483647"},
         BadConfig{R"({"experiment": "oscillator", "iterations": 18446744073709551615})",
                   "$.iterations: 18446744073709551615 is too large. Give at most 2147483647"},
+        BadConfig{R"({"experiment": "oscillator", "optimizer": {"rate": "fast"}})",
+                  "$.optimizer.rate: \"fast\" is neither a number nor a schedule {...}"},
+        BadConfig{R"({"experiment": "oscillator", "prior_weight": null})",
+                  "$.prior_weight: null is neither a number nor a schedule {...}"},
+        BadConfig{R"({"experiment": "oscillator", "residual_weight": [1]})",
+                  "$.residual_weight: [1] is neither a number nor a schedule {...}"},
+        BadConfig{R"({"experiment": "oscillator", "members": 70000})",
+                  "$.members: Ensemble: 70000 members, whose pairs a median bandwidth ranks. Give "
+                  "at most 65536, or the bandwidth silverman or scott"},
+        BadConfig{
+            R"({"experiment": "oscillator", "network": {"hidden": [2000000000, 2000000000]}})",
+            "$.network.hidden: Network: 2000000000 x 2000000000 weights between neighbouring "
+            "layers. Give widths whose product is at most 2147483647"},
+        BadConfig{R"({"experiment": "oscillator", "network": {"fourier_features": 2000000000}})",
+                  "$.network.fourier_features: Network: 4000000000 x 20 weights between "
+                  "neighbouring layers. Give widths whose product is at most 2147483647"},
+        BadConfig{R"({"experiment": "oscillator", "data": {"x": [1, 2], "y": [1, 1e300]}})",
+                  "$.data: Ensemble: measurement 1 is 1e+300, whose square f32 does not hold. "
+                  "Scale the data, or give \"dtype\": \"f64\""},
+        BadConfig{R"({"experiment": "oscillator", "noise_sd": 1e200, "dtype": "f64"})",
+                  "$.noise_sd: Ensemble: the noise has standard deviation 1e+200, whose square f64 "
+                  "does not hold. Scale the data"},
         BadConfig{R"({"experiment": "oscillator", "chunk": 1.5})",
                   "$.chunk: 1.5 is not a whole number"},
         BadConfig{R"({"experiment": "oscillator", "seed": -1})",
@@ -543,6 +565,17 @@ TEST(Config, AFileThatIsNoJsonIsRefused) {
                 " is no JSON: $.data.y[1]: parse error at line 1, column 67: syntax error while "
                 "parsing value - invalid literal; last read: '\"y\": [{}, N'");
   EXPECT_EQ(message("[]"), start + ": $: [] is not an object {...}");
+  // Of a result the settings.
+  EXPECT_EQ(message(R"({"settings": {"experiment": "oscillator", "network": {"hiden": [3]}}})")
+                .rfind(start + ": $.settings.network: there is no setting \"hiden\"; ", 0),
+            0u);
+  EXPECT_EQ(message(R"({"settings": {"experiment": "oscillator", "run": 7}})")
+                .rfind(start + ": $.settings.run: 7 is not a published run", 0),
+            0u);
+  EXPECT_EQ(message(R"({"members": 5, "members": 7})"),
+            start + ": $.members: this stands twice. Leave one of both out");
+  EXPECT_EQ(message(R"({"a": [{"b": 1}, {"b": {"c": 1}, "b": 2}]})"),
+            start + ": $.a[1].b: this stands twice. Leave one of both out");
   fs::remove(file);
   EXPECT_EQ(refusal(), "run: cannot read " + file.string());
 }

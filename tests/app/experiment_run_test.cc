@@ -145,6 +145,36 @@ TEST(ExperimentRun, AStopStaysAStop) {
   EXPECT_FALSE(fs::exists(folder / "result.json"));
 }
 
+// An error that ends a training says that it is kept only if it is.
+TEST(ExperimentRun, AStopThatCannotBeKeptDoesNotSaySo) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
+  fs::path folder = fresh_folder("stopped_full");
+  fs::create_directories(folder);
+  fs::create_symlink("/dev/full", folder / "training.part.part");
+  RunConfig config = small_run();
+  config.ensemble.optimizer.rate = 1e30;
+  config.training.on_divergence = OnDivergence::stop;
+  std::ostringstream progress;
+  std::string warning;
+  set_log_sink([&](LogLevel, std::string_view text) { warning += text; });
+  std::string message = message_of([&] { run(config, {folder, false}, progress); });
+  set_log_sink({});
+  EXPECT_EQ(message.find("training.part"), std::string::npos) << message;
+  EXPECT_NE(warning.find("the training could not be kept: cannot write"), std::string::npos);
+}
+
+// Before the first step no learning rate is at fault.
+TEST(ExperimentRun, SaysWhatToDoWhereNoStepWasTaken) {
+  RunConfig config = small_run();
+  config.ensemble.data_weight = 1e39;
+  std::ostringstream progress;
+  std::string message = message_of([&] { run(config, {}, progress); });
+  EXPECT_NE(message.find("member 3 at iteration 0. No step was taken yet: scale the data, lower "
+                         "the weights, or give \"dtype\": \"f64\""),
+            std::string::npos)
+      << message;
+}
+
 // What is computed is kept, and what was still to come does not begin.
 TEST(ExperimentRun, AnInterruptAfterTheTrainingIsNotSwallowed) {
   fs::path folder = fresh_folder("interrupted");
@@ -317,6 +347,10 @@ TEST(ExperimentRun, OneMemberHasNoDensityButScores) {
   json result = json::parse(run(config, {}, progress).dump());
   EXPECT_TRUE(result.at("metrics").at("logl_per_n").is_null());
   EXPECT_TRUE(result.at("metrics").at("rmse").is_number());
+  // One draw of the posterior is not at it either.
+  const json& exact = result.at("metrics").at("exact").at(0);
+  EXPECT_GT(exact.at("floor_w_f").at("mean").get<double>(), 0);
+  EXPECT_GT(exact.at("floor_w_lambda").at("mean").get<double>(), 0);
 }
 
 // Measurements in any order, several at one point, and a single one.
@@ -479,8 +513,7 @@ TEST(ExperimentRun, AnInterruptedTrainingThatCannotBeKeptIsWarnedOf) {
   set_log_sink([&](LogLevel, std::string_view text) { warning += text; });
   json result = run(small_run(), {folder, false}, progress);
   set_log_sink({});
-  EXPECT_NE(warning.find("the training goes on but could not be kept: cannot write"),
-            std::string::npos)
+  EXPECT_NE(warning.find("the training could not be kept: cannot write"), std::string::npos)
       << warning;
   EXPECT_NE(warning.find("No space left on device"), std::string::npos) << warning;
   EXPECT_EQ(result.at("finished"), false);

@@ -66,5 +66,53 @@ TEST(KeptResult, AFullDiskIsAWarning) {
   EXPECT_NE(warning.find("No space left on device"), std::string::npos) << warning;
 }
 
+KeptWork work_in(const fs::path& folder) { return {{folder, true}, "run", "training", {{"a", 1}}}; }
+
+std::string refusal(const KeptWork& work) {
+  try {
+    work.load([](const json&, std::string_view) {});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// Wherever a file is cut, or its second line spoilt.
+TEST(KeptWork, SaysHowAFileIsDamaged) {
+  fs::path folder = fresh("cut").parent_path();
+  KeptWork work = work_in(folder);
+  EXPECT_TRUE(work.save({{"note", 1}}, {}));
+  EXPECT_EQ(refusal(work), "");
+  std::string whole = read_file(work.name()), first = "sturnus training 1\n";
+  ASSERT_EQ(whole.substr(0, first.size()), first);
+  std::string end = ". Choose another --out, or remove the file to begin anew";
+  for (std::size_t size : {first.size(), first.size() + 1, first.size() + 4}) {
+    write_file(work.name(), whole.substr(0, size));
+    EXPECT_EQ(refusal(work), work.name() + " cannot be continued: it ends too early" + end);
+  }
+  for (const char* line : {"\n", "many\n", "12 \n", "99999999999999999999999\n"}) {
+    write_file(work.name(), first + line + "{}");
+    EXPECT_EQ(refusal(work),
+              work.name() +
+                  " cannot be continued: its second line does not say how long the settings are" +
+                  end);
+  }
+  write_file(work.name(), first + "18446744073709551615\n{}");
+  EXPECT_EQ(refusal(work), work.name() + " cannot be continued: it ends too early" + end);
+}
+
+TEST(KeptWork, TellsWhetherItWrote) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
+  fs::path folder = fresh("unkept").parent_path();
+  fs::create_directories(folder);
+  fs::create_symlink("/dev/full", folder / "training.part.part");
+  std::string warning;
+  set_log_sink([&](LogLevel, std::string_view text) { warning += text; });
+  EXPECT_FALSE(work_in(folder).save({}, {}));
+  set_log_sink({});
+  EXPECT_EQ(warning.rfind("the training could not be kept: cannot write ", 0), 0u) << warning;
+  EXPECT_FALSE(work_in({}).save({}, {}));
+}
+
 }  // namespace
 }  // namespace sturnus::app

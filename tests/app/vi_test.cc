@@ -127,6 +127,20 @@ TEST(Vi, GoesOnWhereItWasInterrupted) {
   EXPECT_FALSE(fs::exists(request.out / "fit.part"));
 }
 
+// A hundredth of these would take minutes.
+TEST(Vi, ALongFitCanBeInterrupted) {
+  VariationalRequest request = request_for("exponential", "long_fit");
+  request.iterations = 2'000'000'000;
+  request.draws = 50;
+  fs::remove_all(request.out);
+  Interrupting buffer("");
+  std::ostream progress(&buffer);
+  std::string out = output_of(request, &progress);
+  EXPECT_NE(out.find("Interrupted at iteration 100;"), std::string::npos) << out;
+  EXPECT_TRUE(fs::exists(request.out / "fit.part"));
+  EXPECT_EQ(result_of(request).at("history").at("iteration"), json({100}));
+}
+
 TEST(Vi, AFullDiskIsAWarningAndLosesNothing) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
   VariationalRequest request = request_for("exponential", "full_fit");
@@ -189,6 +203,14 @@ TEST(Vi, SaysWhatIsWrongBeforeItBegins) {
             "oscillator. Leave --divergence out");
   EXPECT_EQ(message([](auto& r) { r.iterations = 0; }),
             "vi: 0 iterations. Give --iterations at least 1");
+  for (const char* problem : {"oscillator", "oscillator_network"}) {
+    EXPECT_EQ(message([&](auto& r) {
+                r.problem = problem;
+                r.iterations = 3'000'000'000;
+              }),
+              "vi: 3000000000 iterations, which a fit cannot count. Give --iterations at most "
+              "2000000000");
+  }
   EXPECT_EQ(message([](auto& r) { r.draws = 3; }), "vi: 3 draws. Give --draws at least 4");
   EXPECT_EQ(message([](auto& r) { r.draws_per_iteration = 0; }),
             "vi: 0 draws-per-iteration. Give --draws-per-iteration at least 1");

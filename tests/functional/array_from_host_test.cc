@@ -6,6 +6,8 @@
 #include <sturnus/functional/graph.h>
 #include <sturnus/functional/jit.h>
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
+#include <sturnus/ops/shape.h>
 
 #include <array>
 #include <chrono>
@@ -111,7 +113,11 @@ TEST(Printing, IsLikeNumPys) {
       {array({1, 2, 3}, DType::i32), "[1 2 3]"},
       {array({{1, 20}, {300, 4}}, DType::i32), "[[  1  20]\n [300   4]]"},
       {array(std::vector<bool>{true, false}), "[ true false]"},
-      {array(std::vector<int>(0)), "[]"}};
+      {array(std::vector<int>(0)), "[]"},
+      {zeros({2, 0, 3}), "[]"},
+      {reshape(arange(8), {2, 2, 2}), "[[[0 1]\n  [2 3]]\n\n [[4 5]\n  [6 7]]]"},
+      {reshape(arange(4), {2, 1, 2, 1}), "[[[[0]\n   [1]]]\n\n\n [[[2]\n   [3]]]]"},
+      {reshape(arange(2), {1, 1, 2}), "[[[0 1]]]"}};
   for (const auto& [x, expected] : table) EXPECT_EQ(to_string(x), expected);
   std::vector<int> many(2000);
   for (std::size_t i = 0; i < many.size(); i++) many[i] = static_cast<int>(i);
@@ -127,6 +133,9 @@ TEST(Printing, IsLikeNumPys) {
   EXPECT_EQ(
       to_string(array(many, {1000, 2})),
       "[[   0    1]\n [   2    3]\n [   4    5]\n ...\n [1994 1995]\n [1996 1997]\n [1998 1999]]");
+  EXPECT_EQ(to_string(zeros({1000, 2, 1})),
+            "[[[0]\n  [0]]\n\n [[0]\n  [0]]\n\n [[0]\n  [0]]\n\n ...\n\n [[0]\n  [0]]\n\n [[0]\n  "
+            "[0]]\n\n [[0]\n  [0]]]");
 }
 
 TEST(NestedVectors, BecomeAxes) {

@@ -4,6 +4,24 @@
 namespace sturnus {
 namespace {
 
+const std::string not_linear =
+    "custom_jvp: the rule is not linear in the tangents, so reverse mode has no meaning for it "
+    "(<here>). Make it so, or use forward mode (jvp, jacfwd)";
+
+std::string without_end(const std::string& function) {
+  return function +
+         ": a rule calls the function that it belongs to, without end (<here>). Call the function "
+         "that was wrapped, or wrap it once more with rules of its own";
+}
+
+Array custom_of_itself(Array x) {
+  return custom_jvp(same, [](Array y, Array dy) { return std::pair(custom_of_itself(y), dy); })(x);
+}
+Array reverse_of_itself(Array x) {
+  auto forward = [](Array y) { return std::pair(reverse_of_itself(y), y); };
+  return custom_vjp(same, forward, [](Array, Array ct) { return ct; })(x);
+}
+
 TEST(Errors, Derivatives) {
   auto axes = [](Array x, Array) { return x; };
   auto by_net = [](const Net& n) { return n.layers[0].w; };
@@ -194,6 +212,32 @@ TEST(Errors, Derivatives) {
        "custom_vjp: the backward pass gives (f32[]), but must give (f32[3]) (<here>). Make it "
        "return "
        "these types"},
+      {"custom_jvp that is not linear, gradient",
+       [] {
+         auto f = custom_jvp(same, [](Array x, Array dx) { return std::pair(x, dx * dx); });
+         grad([&](Array x) { return sum(f(x)); })(x3());
+       },
+       error, not_linear},
+      {"custom_jvp that is not linear, pullback",
+       [] {
+         auto f = custom_jvp(
+             same, [](Array x, Array dx) { return std::pair(x, where(dx > 0.0, dx, 2.0 * dx)); });
+         vjp(f, x3()).second(x3());
+       },
+       error, not_linear},
+      {"custom_jvp that is not linear, in a loop",
+       [] {
+         auto f = custom_jvp(same, [](Array x, Array dx) { return std::pair(x, dx * dx); });
+         grad([&](Array x) {
+           return sum(fori_loop(
+               0, 3, [&](Array, Array y) { return f(y); }, x));
+         })(x3());
+       },
+       error, not_linear},
+      {"custom_jvp of itself", [] { custom_of_itself(x3()); }, error, without_end("custom_jvp")},
+      {"custom_vjp of itself",
+       [] { grad([](Array x) { return sum(reverse_of_itself(x)); })(x3()); }, error,
+       without_end("custom_vjp")},
       {"custom_vjp, forward mode of what is not linear",
        [] {
          auto clipped = custom_vjp(

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -58,6 +59,72 @@ TEST(Graph, NestedDerivativesOfANumberGrowSlowly) {
     f = grad(f);
   }
   EXPECT_LE(sizes[6], 5 * sizes[3]);
+}
+
+// Through a loop too: what it carries of each order is carried once, however it came about.
+TEST(Graph, NestedDerivativesThroughLoopsGrowSlowly) {
+  auto step = [](Array y) { return exp(sin(y)) * 0.5; };
+  const std::vector<Function> loops = {
+      [&](Array t) {
+        return fori_loop(
+            0, 4, [&](Array, Array y) { return step(y); }, t);
+      },
+      [&](Array t) {
+        auto small = [](std::pair<Array, Array> c) { return c.first < 4; };
+        auto next = [&](std::pair<Array, Array> c) {
+          return std::pair(c.first + 1, step(c.second));
+        };
+        return while_loop(small, next, std::pair(Array(0), t)).second;
+      }};
+  for (Function f : loops) {
+    std::vector<std::size_t> sizes;
+    for (int order = 0; order <= 6; order++) {
+      sizes.push_back(lower(f, Array(0.5, DType::f64)).size());
+      f = grad(f);
+    }
+    EXPECT_LE(sizes[6], 5 * sizes[3]);
+  }
+}
+
+TEST(Graph, ValuesThatStayEqualAreCarriedOnce) {
+  using Three = std::tuple<Array, Array, Array>;
+  auto run = [](bool alike) {
+    return [alike](Array x) {
+      auto next = [&](Array, Three c) {
+        auto [a, b, d] = c;
+        return Three(sin(a), alike ? sin(b) : cos(b), d * x);
+      };
+      return fori_loop(0, 3, next, Three(x, x, x));
+    };
+  };
+  Array x = array(Doubles{0.3, -0.7});
+  auto [a, b, d] = run(true)(x);
+  EXPECT_EQ(a.to_vector<double>(), b.to_vector<double>());
+  EXPECT_NEAR(a.to_vector<double>()[1], std::sin(std::sin(std::sin(-0.7))), 1e-15);
+  EXPECT_NEAR(d.to_vector<double>()[1], std::pow(-0.7, 4), 1e-15);
+  EXPECT_NEAR(std::get<1>(run(false)(x)).to_vector<double>()[0], std::cos(std::cos(std::cos(0.3))),
+              1e-15);
+  EXPECT_EQ(occurrences(lower(run(true), x).stablehlo(), "stablehlo.sine"), 1u);
+}
+
+TEST(Graph, SizesCountBodiesOnce) {
+  auto chain_of = [](int length) {
+    return [length](Array x) {
+      for (int i = 0; i < length; i++) x = sin(x);
+      return x;
+    };
+  };
+  auto looped = [&](int length) {
+    return [f = chain_of(length)](Array x) {
+      return fori_loop(
+          0, 9, [&](Array, Array y) { return f(y); }, x);
+    };
+  };
+  auto chosen = [&](int length) {
+    return [f = chain_of(length)](Array x) { return cond(x < 0.0, f, f, x); };
+  };
+  EXPECT_EQ(lower(looped(30), 1.0).size() - lower(looped(10), 1.0).size(), 20u);
+  EXPECT_EQ(lower(chosen(30), 1.0).size() - lower(chosen(10), 1.0).size(), 40u);
 }
 
 // Each step uses the value before twice: n steps are n values, but a tree of 2^n.

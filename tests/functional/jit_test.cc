@@ -234,6 +234,46 @@ TEST_F(ProgramFile, DamagedFilesAreRefused) {
   EXPECT_THROW(Program::load(path_ + ".missing"), Error);
 }
 
+TEST_F(ProgramFile, MessagesNameTheFileTheCauseAndTheLine) {
+  auto answer = [](auto misuse) -> std::string {
+    try {
+      misuse();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  };
+  auto at = [](int line) { return " (jit_test.cc:" + std::to_string(line) + "). "; };
+  auto f = jit([](Array x) { return x; });
+  int made = __LINE__ - 1;
+  Program program = f.compile(ones({3})).program();
+  const std::string missing = path_ + ".missing", below = path_ + "/below",
+                    again = "Save the program again";
+  const std::string wrote = "Name a file that Program::save wrote";
+
+  EXPECT_EQ(answer([&] { Program::load(missing); }), "Program::load: cannot read " + missing +
+                                                         ": No such file or directory" +
+                                                         at(__LINE__ - 2) + wrote);
+  EXPECT_EQ(
+      answer([&] { f.load(missing, ones({3})); }),
+      "Program::load: cannot read " + missing + ": No such file or directory" + at(made) + wrote);
+  EXPECT_EQ(answer([] { Program::load(::testing::TempDir()); }),
+            "Program::load: cannot read " + ::testing::TempDir() + ": Is a directory" +
+                at(__LINE__ - 2) + wrote);
+  std::ofstream(path_) << "something else";
+  EXPECT_EQ(answer([&] { Program::load(path_); }), "Program::load: " + path_ +
+                                                       " is not a program that this version saved" +
+                                                       at(__LINE__ - 2) + again);
+  EXPECT_EQ(answer([&] { program.save(below); }), "Program::save: cannot write " + below +
+                                                      ": Not a directory" + at(__LINE__ - 1) +
+                                                      "Name a file that can be written");
+  program.save(path_);
+  std::filesystem::resize_file(path_, std::filesystem::file_size(path_) - 1);
+  std::string damaged = answer([&] { Program::load(path_); });
+  EXPECT_EQ(damaged.rfind("Program::load: " + path_ + " is damaged: its checksum is ", 0), 0u);
+  EXPECT_NE(damaged.find(at(__LINE__ - 2) + again), damaged.npos) << damaged;
+}
+
 // Machine code with one wrong byte would end the process when it is loaded.
 TEST_F(ProgramFile, FlippedBytesAreRefused) {
   jit([](Array x) { return exp(x); }).compile(ones({3})).program().save(path_);

@@ -27,7 +27,7 @@ struct Answer {
 };
 
 inline std::string without_lines(const std::string& message) {
-  static const std::regex line("[a-z_]*errors_test\\.cc:[0-9]+");
+  static const std::regex line("([a-z_]*errors_test\\.cc|misused_trees\\.h):[0-9]+");
   return std::regex_replace(message, line, "<here>");
 }
 

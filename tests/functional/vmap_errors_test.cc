@@ -16,7 +16,14 @@ TEST(Errors, Vmap) {
        "vmap: the mapped axis of argument 1, f32[4], has extent 4, that of argument 0, f32[3], has "
        "extent 3 (<here>). Map axes of one extent, or pass an argument whole with none"},
       {"vmap, entries of in_axes", [&] { vmap(axes, {.in_axes = {0}})(x3(), x3()); }, shape_error,
-       "vmap: in_axes has 1 entries, the number of arguments is 2 (<here>). Give one entry per "
+       "vmap: in_axes has 1 entry, the number of arguments is 2 (<here>). Give one entry per "
+       "argument, or one without braces for all"},
+      {"vmap, too many entries of in_axes",
+       [] {
+         vmap(same, {.in_axes = {0, 0}})(x3());
+       },
+       shape_error,
+       "vmap: in_axes has 2 entries, the number of arguments is 1 (<here>). Give one entry per "
        "argument, or one without braces for all"},
       {"vmap, no arrays", [] { vmap([] { return Array(1.0); })(); }, shape_error,
        "vmap: the arguments have no arrays (<here>). Give one to map, or axis_size"},

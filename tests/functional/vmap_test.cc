@@ -56,6 +56,19 @@ TEST(Vmap, AxesOfParts) {
   EXPECT_EQ(seven.rank(), 0);
 }
 
+// Pairs and tuples too are named as wholes: their leaves are ".q<0>", ".q<1>".
+TEST(Vmap, AxesOfPairs) {
+  struct Moments {
+    std::pair<Array, Array> q;
+    Array scale;
+  };
+  Moments m{{array({1, 2}), array({3, 4})}, 10.0};
+  auto f = [](const Moments& p) { return p.scale * (p.q.first + p.q.second); };
+  EXPECT_EQ(values(vmap(f, {.in_axes = {by_path({{".q", 0}})}})(m)), (Floats{40, 60}));
+  auto dotted = [](const std::pair<Array, Array>& p) { return p.first * p.second; };
+  EXPECT_EQ(values(vmap(dotted, {.in_axes = {by_path({{"", 0}})}})(m.q)), (Floats{3, 8}));
+}
+
 TEST(Vmap, NestsAndTakesNothing) {
   Array x = reshape(convert(arange(24), DType::f32), {2, 3, 4});
   auto f = vmap(vmap([](Array v) { return sum(v * v); }));
@@ -78,6 +91,19 @@ TEST(Collectives, SeeAllCalls) {
   EXPECT_EQ(holds.to_vector<int>(), (HostVector<int>{2, 2, 2}));
   // Of what does not differ between the calls there are still as many.
   EXPECT_EQ(over([](Array v) { return v + psum(1.0, "m"); }), (Floats{4, 5, 9}));
+  // What all calls share needs no axis.
+  auto whole = [&](const std::function<Array(Array)>& f) {
+    return vmap(f, {.out_axes = none, .axis_name = "m"})(x).to_vector<float>();
+  };
+  EXPECT_EQ(whole([](Array v) { return psum(v, "m"); }), (Floats{9}));
+  EXPECT_EQ(whole([](Array v) { return 2.0 * pmean(v, "m"); }), (Floats{6}));
+  EXPECT_EQ(whole([](Array v) { return pmax(v, "m") - pmin(v, "m"); }), (Floats{5}));
+  EXPECT_EQ(whole([](Array v) { return all_gather(v, "m"); }), (Floats{1, 2, 6}));
+  EXPECT_EQ(whole([](Array v) {
+              return fori_loop(
+                  0, 2, [&](Array, Array y) { return y + psum(v, "m"); }, psum(v, "m"));
+            }),
+            (Floats{27}));
 }
 
 // A collective of a tree is that of each of its arrays.

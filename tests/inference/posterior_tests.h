@@ -20,13 +20,14 @@ inline Measurements measurements_of(const ExperimentData& data) {
 }
 
 /// Four chains from promising starts.
-inline ChainDraws four_chains(const Target& target, std::int64_t draws,
-                              double target_accept = 0.8) {
+inline ChainDraws four_chains(const Target& target, std::int64_t draws, double target_accept = 0.8,
+                              std::uint64_t seed = 0) {
   SamplingOptions options = {.chains = 4,
                              .warmup = draws,
                              .draws = draws,
+                             .seed = seed,
                              .target_accept = target_accept,
-                             .start = promising_starts(target, 4, 0)};
+                             .start = promising_starts(target, 4, seed)};
   return chain_draws({sample(target, options)});
 }
 

@@ -1,4 +1,5 @@
 // Bad input of elementwise functions.
+#include <sturnus/functional/control_flow.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/complex.h>
 #include <sturnus/ops/special.h>
@@ -72,8 +73,22 @@ TEST(Errors, Elementwise) {
        "make_complex: the parts are c64[3], but must be of f32 or f64 (<here>). Convert them "
        "first"},
       {"an integer beyond i32", [] { Array(std::int64_t{1} << 40); }, dtype_error,
-       "Array: the integer 1099511627776 does not fit into i32, the default. Write Array(value, "
-       "DType::i64)"},
+       "Array: the integer 1099511627776 does not fit into i32, the default (<here>). Write "
+       "Array(value, DType::i64)"},
+      {"an integer that becomes an array", [] { Array x = 1LL << 40; }, dtype_error,
+       "Array: the integer 1099511627776 does not fit into i32, the default (<here>). Write "
+       "Array(value, DType::i64)"},
+      {"an integer that starts a loop",
+       [] {
+         fori_loop(
+             0, 3, [](Array, Array x) { return x; }, 1LL << 40);
+       },
+       dtype_error,
+       "Array: the integer 1099511627776 does not fit into i32, the default. Write "
+       "Array(value, DType::i64)"},
+      {"a number of a type that cannot hold it", [] { Array(300, DType::u8); }, dtype_error,
+       "Array: the number 300 does not fit into u8, which holds 0 to 255 (<here>). Use a type that "
+       "holds it, such as i64"},
       {"polygamma", [] { polygamma(-1, 1.0); }, error,
        "polygamma: the order is -1 (<here>). Give an order of 0 or more"},
   });

@@ -1,5 +1,6 @@
 // Bad input of new arrays.
 #include <sturnus/ops/creation.h>
+#include <sturnus/ops/shape.h>
 
 #include "tests/functional/misuse.h"
 #include "tests/ops/error_messages.h"
@@ -7,29 +8,47 @@
 namespace sturnus {
 namespace {
 
+std::string ragged(const std::string& axis, const std::string& counts) {
+  return "array: the lists along axis " + axis + " have " + counts +
+         " elements (<here>). Give every row the same number of elements";
+}
+std::string uneven(const std::string& axis, const std::string& elements) {
+  return "array: along axis " + axis + " a number stands beside a list of " + elements +
+         " (<here>). Put all numbers into equally many braces";
+}
+std::string too_many(const std::string& function,
+                     const std::string& shape = "[1099511627776,1099511627776]") {
+  return function + ": the shape " + shape +
+         " has 2^59 elements or more (<here>). Give smaller extents";
+}
+
 TEST(Errors, Creation) {
   expect_answers({
       {"array, ragged vectors",
        [] {
          array(std::vector<std::vector<float>>{{1, 2}, {3}});
        },
-       shape_error,
-       "array: the lists have different lengths or depths (<here>). Give every row the same number "
-       "of elements"},
+       shape_error, ragged("1", "2 and 1")},
+      {"array, ragged vectors inside",
+       [] {
+         array(std::vector<std::vector<std::vector<float>>>{{{1}, {2}}, {{3}, {}}});
+       },
+       shape_error, ragged("2", "1 and 0")},
       {"array, ragged braces",
        [] {
          array({{1, 2}, {3}});
        },
-       shape_error,
-       "array: the lists have different lengths or depths (<here>). Give every row the same number "
-       "of elements"},
+       shape_error, ragged("1", "2 and 1")},
       {"array, ragged depths",
        [] {
          array({{1, 2}, 3});
        },
-       shape_error,
-       "array: the lists have different lengths or depths (<here>). Give every row the same number "
-       "of elements"},
+       shape_error, uneven("0", "2 elements")},
+      {"array, a list behind a number",
+       [] {
+         array({{1, 2}, {3, {4}}});
+       },
+       shape_error, uneven("1", "1 element")},
       {"iota", [] { iota({3}, 0, DType::boolean); }, dtype_error,
        "iota: elements of type bool do not count (<here>). Ask for i32 or another type of numbers"},
       {"a number", [] { full({3}, -1, DType::u8); }, dtype_error,
@@ -46,6 +65,19 @@ TEST(Errors, Creation) {
          zeros({2, -1});
        },
        shape_error, negative("zeros", "[2,-1]")},
+      {"zeros, too many",
+       [] {
+         zeros({1LL << 40, 1LL << 40});
+       },
+       shape_error, too_many("zeros")},
+      {"ones, too many", [] { ones({1LL << 59}, DType::c128); }, shape_error,
+       too_many("ones", "[576460752303423488]")},
+      {"eye, too many", [] { eye(1LL << 40); }, shape_error, too_many("eye")},
+      {"broadcast_to, too many",
+       [] {
+         broadcast_to(1.0, {1LL << 40, 1LL << 40});
+       },
+       shape_error, too_many("broadcast_to")},
       {"ones", [] { ones({-1}); }, shape_error, negative("ones", "[-1]")},
       {"full", [] { full({-1}, 2); }, shape_error, negative("full", "[-1]")},
       {"iota", [] { iota({-1}, 0); }, shape_error, negative("iota", "[-1]")},

@@ -255,6 +255,21 @@ TEST(Distributions, CorrelatedNumbers) {
   EXPECT_THROW(multivariate_normal(key(3), zeros({3}), covariance), ShapeError);
 }
 
+TEST(Distributions, MeanAndCovarianceMeetInOneType) {
+  const DType f32 = DType::f32, f64 = DType::f64, i32 = DType::i32;
+  auto type = [](DType mean, DType covariance) {
+    return multivariate_normal(key(3), zeros({2}, mean), eye(2, covariance)).type();
+  };
+  EXPECT_EQ(type(f32, f32), (ArrayType{f32, {2}}));
+  EXPECT_EQ(type(f64, f32), (ArrayType{f64, {2}}));
+  EXPECT_EQ(type(f32, f64), (ArrayType{f64, {2}}));
+  EXPECT_EQ(type(i32, f64), (ArrayType{f64, {2}}));
+  EXPECT_EQ(type(i32, i32), (ArrayType{f32, {2}}));
+  // No digit of the mean is lost.
+  Array mean = array(std::vector<double>{0.1, 0.2}), none = zeros({2, 2}) + 1e-30 * eye(2);
+  EXPECT_NEAR(numbers(multivariate_normal(key(3), mean, none))[0], 0.1, 1e-13);
+}
+
 TEST(Distributions, BallIsFilledEvenly) {
   Array x = ball(key(6), 3, {20000});
   Array radius = sqrt(sum(x * x, -1));

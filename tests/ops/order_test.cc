@@ -3,6 +3,7 @@
 #include <sturnus/functional/emitter.h>
 #include <sturnus/functional/grad.h>
 #include <sturnus/functional/jit.h>
+#include <sturnus/functional/vmap.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/order.h>
@@ -200,6 +201,37 @@ TEST(Order, NaNIsLastInRanksAndSpreadsInQuantiles) {
   Array y = array(Doubles{inf, inf, 1, inf});
   EXPECT_EQ(median(y).item<double>(), inf);
   EXPECT_EQ(quantile(y, array(Doubles{0.5})).to_vector<double>()[0], inf);
+}
+
+TEST(Order, NaNIsTheLargestInTopK) {
+  struct Row {
+    Doubles x;
+    std::int64_t k;
+    Doubles values;
+    Ints positions;
+  };
+  const std::vector<Row> rows = {
+      {{1, NAN, 2}, 2, {NAN, 2}, {1, 2}},
+      {{NAN, inf, -NAN, 3, inf}, 4, {NAN, NAN, inf, inf}, {0, 2, 1, 4}},
+      {{NAN, NAN, NAN}, 2, {NAN, NAN}, {0, 1}},
+      {{2, -inf, 7, 2, 7}, 4, {7, 7, 2, 2}, {2, 4, 0, 3}},
+      {{1, NAN}, 0, {}, {}},
+  };
+  for (const Row& row : rows) {
+    for (DType dtype : {DType::f64, DType::f32, DType::bf16}) {
+      auto [values, positions] = top_k(convert(array(row.x), dtype), row.k);
+      expect_same(convert(values, DType::f64).to_vector<double>(), row.values);
+      EXPECT_EQ(positions.to_vector<std::int32_t>(), row.positions);
+    }
+  }
+  // Of each row its own, also when mapped; the derivative goes to the element that was chosen.
+  Array x = array({{1, NAN, 2}, {5, 4, 6}}, DType::f64);
+  Array mapped = vmap([](Array row) { return top_k(row, 2).second; })(x);
+  EXPECT_EQ(top_k(x, 2).second.to_vector<std::int32_t>(), (Ints{1, 2, 2, 0}));
+  EXPECT_EQ(mapped.to_vector<std::int32_t>(), (Ints{1, 2, 2, 0}));
+  auto second = [](Array y) { return sum(top_k(y, 2).first(Slice{}, 1)); };
+  EXPECT_EQ(grad(second)(x).to_vector<double>(), (Doubles{0, 0, 1, 1, 0, 0}));
+  EXPECT_EQ(argsort(x, -1, true).to_vector<std::int32_t>(), (Ints{2, 0, 1, 2, 0, 1}));
 }
 
 TEST(Order, EqualElementsShareTheDerivative) {

@@ -69,6 +69,12 @@ TEST(Errors, Random) {
       {"multivariate_normal", [] { multivariate_normal(key(1), x3(), eye(2)); }, shape_error,
        "multivariate_normal: the mean f32[3] does not fit the covariance f32[2,2] (<here>). Give "
        "as many entries as the covariance has rows"},
+      {"multivariate_normal, types",
+       [] { multivariate_normal(key(1), whole3(), eye(2, DType::f64)); }, shape_error,
+       "multivariate_normal: the mean i32[3] does not fit the covariance f64[2,2] (<here>). Give "
+       "as many entries as the covariance has rows"},
+      {"multivariate_normal, complex", [] { multivariate_normal(key(1), z3(), eye(3)); },
+       dtype_error, not_real("multivariate_normal")},
       {"choice, too many", [] { choice(key(1), 3, {4}, {.replace = false}); }, shape_error,
        "choice: i32[4] without repetition from 3 (<here>). Ask for no more than there are, or set "
        ".replace"},

@@ -118,7 +118,11 @@ TEST(Errors, Movement) {
        },
        shape_error, no_axis("stack", "2", "f32[2,3]")},
       {"expand_dims", [] { expand_dims(x3(), 2); }, shape_error,
-       no_axis("expand_dims", "2", "f32[3,1]")},
+       "expand_dims: there is no position 2 for a new axis of f32[3] (<here>). Name one from -2 to "
+       "1"},
+      {"expand_dims, negative", [] { expand_dims(x23(), -4); }, shape_error,
+       "expand_dims: there is no position -4 for a new axis of f32[2,3] (<here>). Name one from -3 "
+       "to 2"},
       {"squeeze", [] { squeeze(x3(), {1}); }, shape_error, no_axis("squeeze", "1", "f32[3]")},
       {"squeeze, not 1", [] { squeeze(x23(), {0}); }, shape_error,
        "squeeze: axis 0 of f32[2,3] has extent 2 (<here>). Name axes of extent 1, or take one "

@@ -15,7 +15,18 @@ class Log : public testing::Test {
   ~Log() override { set_log_sink({}); }
 };
 
-TEST_F(Log, IsSilentWithoutASink) {
+// Before any other test sets a sink.
+TEST_F(Log, PrintsWarningsUntilASinkIsSet) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  log(LogLevel::warning, "everybody hears this");
+  log(LogLevel::info, "but not that");
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "sturnus: warning: everybody hears this\n");
+}
+
+TEST_F(Log, IsSilentWithAnEmptySink) {
+  set_log_sink({});
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   log(LogLevel::warning, "nobody hears this");

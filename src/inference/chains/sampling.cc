@@ -46,6 +46,8 @@ void check(const Target& target, const SamplingOptions& options) {
   auto number = [](std::int64_t n) { return std::to_string(n); };
   require(target.size > 0, "a model without parameters. Give it some");
   require(options.chains > 0, number(options.chains) + " chains. Give at least 1");
+  require(options.chains <= most_chains,
+          number(options.chains) + " chains. Give at most " + number(most_chains));
   require(options.warmup >= 0 && options.draws >= 0,
           number(options.warmup) + " transitions of warm-up and " + number(options.draws) +
               " draws. Give numbers that are not negative");

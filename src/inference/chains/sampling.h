@@ -22,6 +22,9 @@
 
 namespace sturnus {
 
+/// Of one program: more would be a slip of the keyboard.
+constexpr std::int64_t most_chains = 1'000'000;
+
 struct SamplingOptions {
   std::int64_t chains = 4;
   std::int64_t warmup = 1000;

@@ -22,17 +22,29 @@
 namespace sturnus {
 namespace {
 
+// Of one program: more would be a slip of the keyboard.
+constexpr std::int64_t most_particles = 1'000'000;
+
 void check(const Target& target, const SmcOptions& options) {
   std::int64_t least = 2 * (target.size + 1);
-  bool fits = target.size > 0 && options.particles >= least && options.moves > 0 &&
-              options.ess > 0 && options.ess < 1 && options.max_temperatures > 0;
+  bool fits = target.size > 0 && options.particles >= least &&
+              options.particles <= most_particles && options.moves > 0 && options.ess > 0 &&
+              options.ess < 1 && options.max_temperatures > 0;
   if (fits) return;
   throw Error("smc: " + std::to_string(options.particles) + " particles of " +
               std::to_string(target.size) + " free numbers, " + std::to_string(options.moves) +
               " moves, an effective share of " + std::to_string(options.ess) + " and " +
-              std::to_string(options.max_temperatures) + " temperatures. Give at least " +
-              std::to_string(least) +
-              " particles, 1 move and 1 temperature, and a share between 0 and 1");
+              std::to_string(options.max_temperatures) + " temperatures. Give " +
+              std::to_string(least) + " to " + std::to_string(most_particles) +
+              " particles, at least 1 move and 1 temperature, and a share between 0 and 1");
+}
+
+void check(const Target& target, const Reference& reference) {
+  ArrayType drawn = eval_shape(reference.draw, key(0)).type();
+  if (drawn.shape == Shape{target.size}) return;
+  throw ShapeError("smc: the reference draws " + drawn.str() + ", but the model has " +
+                   std::to_string(target.size) + " free numbers. Give a reference of " +
+                   ArrayType{drawn.dtype, {target.size}}.str());
 }
 
 /// log of target / reference; nothing where that is not a number.
@@ -93,6 +105,7 @@ Reference Reference::normal(std::int64_t size, double sd) {
 
 SmcResult smc(const Target& target, const Reference& reference, const SmcOptions& options) {
   check(target, options);
+  check(target, reference);
   auto particles_at = [&](const Array& positions) {
     return Particles{positions, vmap(target.log_density)(positions),
                      vmap(reference.log_density)(positions)};

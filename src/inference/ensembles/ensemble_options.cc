@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -74,6 +76,11 @@ void check_points(const std::vector<double>& points, const Problem& problem, boo
   }
 }
 
+// Pairs of members are counted in i32.
+constexpr std::int64_t most_ranked_members = 65536;
+static_assert(most_ranked_members * (most_ranked_members - 1) / 2 <=
+              std::numeric_limits<std::int32_t>::max());
+
 void check_repulsion(const EnsembleOptions& options, const Problem& problem) {
   const Repulsion& repulsion = options.repulsion;
   const std::vector<Seen>& seen = repulsion.seen;
@@ -91,9 +98,17 @@ void check_repulsion(const EnsembleOptions& options, const Problem& problem) {
            "repulsion with 1 member, which has nobody to keep away from. Give more members or the "
            "variant none");
   }
-  if (repulsion.factorization != Factorization::correlated) return;
+  Bandwidth bandwidth = repulsion.density.bandwidth;
+  if (repulsion.factorization != Factorization::correlated) {
+    bool ranks = bandwidth == Bandwidth::median || bandwidth == Bandwidth::scaled_median;
+    if (!ranks || members <= most_ranked_members) return;
+    refuse("members", std::to_string(members) +
+                          " members, whose pairs a median bandwidth ranks. Give at most " +
+                          std::to_string(most_ranked_members) +
+                          ", or the bandwidth silverman or scott");
+  }
   const char* own_width = "the correlated density has a width of its own. Leave this out";
-  if (repulsion.density.bandwidth != Bandwidth::median) refuse("repulsion.bandwidth", own_width);
+  if (bandwidth != Bandwidth::median) refuse("repulsion.bandwidth", own_width);
   if (repulsion.density.leave_one_out) {
     refuse("repulsion.leave_one_out",
            "the correlated density leaves nobody out of it. Take another, or leave this out");
@@ -113,6 +128,31 @@ void check_repulsion(const EnsembleOptions& options, const Problem& problem) {
   }
 }
 
+// The loss squares data and noise, and the equation what is as large as the data.
+void check_sizes(const Problem& problem, DType dtype) {
+  bool wide = dtype == DType::f64;
+  double largest =
+      wide ? std::numeric_limits<double>::max() : double{std::numeric_limits<float>::max()};
+  auto check = [&](const char* setting, const std::string& what, double value, double limit) {
+    if (std::abs(value) <= limit) return;
+    char number[32];
+    std::snprintf(number, sizeof(number), "%g", value);
+    refuse(setting, what + number + (limit < largest ? ", whose square" : ", which") +
+                        (wide ? " f64 does not hold. Scale the data"
+                              : " f32 does not hold. Scale the data, or give \"dtype\": \"f64\""));
+  };
+  check("noise_sd", "the noise has standard deviation ", problem.noise_sd, std::sqrt(largest));
+  const Samples& data = problem.data;
+  for (std::size_t i = 0; i < data.y.size(); i++) {
+    check("data", "measurement " + std::to_string(i / data.outputs) + " is ", data.y[i],
+          std::sqrt(largest));
+  }
+  for (std::size_t i = 0; i < data.x.size(); i++) {
+    check("data", "measurement " + std::to_string(i / data.inputs) + " lies at ", data.x[i],
+          largest);
+  }
+}
+
 }  // namespace
 
 void EnsembleOptions::check(const Problem& problem) const {
@@ -124,6 +164,7 @@ void EnsembleOptions::check(const Problem& problem) const {
     refuse("devices", std::to_string(members) + " members on " + std::to_string(devices) +
                           " devices. Give a number of devices that divides the number of members");
   }
+  check_sizes(problem, dtype);
   network_for(problem, network).check();
   collocation.check(problem.inputs());
   optimizer.check();

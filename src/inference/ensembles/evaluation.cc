@@ -23,7 +23,7 @@ DistanceToExact distance(std::string name, const ExactPosterior& posterior,
   PosteriorDraws draws = posterior.draws(options.reference_draws, 1);
   result.w_f = mean_wasserstein(predictions.plot, posterior.predict(draws, data.plot.x));
   result.w_lambda = mean_wasserstein(predictions.lambda, draws.lambda);
-  if (options.floor_repetitions > 0 && predictions.lambda.rows > 1) {
+  if (options.floor_repetitions > 0) {
     FloorOptions floor_options;
     floor_options.repetitions = options.floor_repetitions;
     floor_options.reference_draws = options.reference_draws;

@@ -10,9 +10,19 @@
 #include <sturnus/ops/transcendental.h>
 
 #include <cmath>
+#include <iomanip>
+#include <limits>
+#include <sstream>
 
 namespace sturnus {
 namespace {
+
+/// A number without zeros behind it.
+std::string shortest(double number) {
+  std::ostringstream text;
+  text << std::setprecision(std::numeric_limits<double>::digits10) << number;
+  return text.str();
+}
 
 Shape same_shape(const Shape& shape) { return shape; }
 
@@ -47,12 +57,17 @@ struct Stick {
 
 Bijection Bijection::identity() {
   auto same = [](const Array& x) { return x; };
-  return {"identity", same, same, [](const Array& y) { return Array(0.0, y.dtype()); }, same_shape};
+  return {"identity", same,    same, [](const Array& y) { return Array(0.0, y.dtype()); },
+          same_shape, "finite"};
 }
 
 Bijection Bijection::positive() {
-  return {"positive", [](const Array& y) { return exp(y); }, [](const Array& x) { return log(x); },
-          [](const Array& y) { return sum(y); }, same_shape};
+  return {"positive",
+          [](const Array& y) { return exp(y); },
+          [](const Array& x) { return log(x); },
+          [](const Array& y) { return sum(y); },
+          same_shape,
+          "above 0"};
 }
 
 Bijection Bijection::interval(double low, double high) {
@@ -65,7 +80,7 @@ Bijection Bijection::interval(double low, double high) {
           [=](const Array& x) { return log((x - low) / (high - x)); },
           // log(sigmoid(-y)) = log(sigmoid(y)) - y.
           [=](const Array& y) { return sum(std::log(width) + 2.0 * log_sigmoid(y) - y); },
-          same_shape};
+          same_shape, "above " + shortest(low) + " and below " + shortest(high)};
 }
 
 Bijection Bijection::ordered() {
@@ -80,7 +95,8 @@ Bijection Bijection::ordered() {
           [](const Shape& shape) {
             require_axis("ordered", shape);
             return shape;
-          }};
+          },
+          "increasing along the last axis"};
 }
 
 Bijection Bijection::simplex() {
@@ -103,12 +119,17 @@ Bijection Bijection::simplex() {
     Stick stick(y);
     return sum(stick.broken + stick.left + stick.before);
   };
-  return {"simplex", forward, inverse, log_det, [](const Shape& shape) {
+  return {"simplex",
+          forward,
+          inverse,
+          log_det,
+          [](const Shape& shape) {
             require_axis("simplex", shape);
             Shape free = shape;
             free.back() -= 1;
             return free;
-          }};
+          },
+          "above 0, with sum 1 along the last axis"};
 }
 
 }  // namespace sturnus

@@ -21,6 +21,8 @@ struct Bijection {
   Map log_det;
   /// The shape of y for a shape of x. Throws ShapeError when no x has such a shape.
   std::function<Shape(const Shape&)> free_shape;
+  /// What x has to be, for messages: "above 0".
+  std::string range = {};
 
   /// x = y.
   static Bijection identity();

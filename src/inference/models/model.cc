@@ -1,5 +1,7 @@
+#include <sturnus/functional/graph.h>
 #include <sturnus/inference/models/model.h>
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/reduce.h>
 #include <sturnus/runtime/error.h>
 
 namespace sturnus::internal {
@@ -29,6 +31,18 @@ std::string subscript(std::int64_t element, const Shape& shape) {
   return text.empty() ? "" : "[" + text + "]";
 }
 
+/// A leaf's path, or what else to call it.
+std::string named(const std::string& path) { return path.empty() ? "the parameter" : path; }
+
+/// Throws Error unless the free numbers of the leaf `x` are finite, or nobody knows yet.
+void require_inside(const Array& free, const Array& x, const std::string& path,
+                    const Bijection& bijection) {
+  if (Trace::open() || !free.concrete() || all(is_finite(free)).item<bool>()) return;
+  throw Error("Model::unconstrain: " + named(path) + " is " + to_string(x) +
+              ", which the bijection " + bijection.name + " cannot give" +
+              (bijection.range.empty() ? "" : ". Give it values that are " + bijection.range));
+}
+
 void append_names(std::vector<std::string>& names, const std::string& path, const Shape& shape) {
   std::string name = path.substr(path.starts_with('.') ? 1 : 0);
   for (std::int64_t i = 0; i < size_of(shape); i++) names.push_back(name + subscript(i, shape));
@@ -39,6 +53,7 @@ void append_names(std::vector<std::string>& names, const std::string& path, cons
 FreeLayout::FreeLayout(const Arrays& like, const std::vector<std::string>& paths,
                        const Bijections& bijections) {
   for (std::size_t i = 0; i < like.size(); i++) {
+    if (like[i].empty()) throw_no_value("Model", named(paths[i]), "");
     leaves_.push_back({paths[i], like[i].shape(), like[i].shape(), Bijection::identity(), ""});
   }
   for (const auto& [path, bijection] : bijections) {
@@ -86,7 +101,13 @@ Arrays FreeLayout::parts(const Array& free) const {
   return unravel_leaves(free, types, {});
 }
 
-Arrays FreeLayout::constrained(const Array& free) const {
+Arrays FreeLayout::constrained(const Array& free, const char* function) const {
+  ArrayType expected = {free.dtype(), {size()}};
+  if (free.shape() != expected.shape) {
+    throw ShapeError("Model::" + std::string(function) + ": the free numbers are " +
+                     free.type().str() + ", but the model has " + std::to_string(size()) +
+                     ". Give " + expected.str());
+  }
   Arrays result = parts(free);
   for (std::size_t i = 0; i < leaves_.size(); i++) {
     result[i] = leaves_[i].bijection.forward(result[i]);
@@ -103,12 +124,14 @@ Array FreeLayout::free(const Arrays& constrained) const {
   Arrays result;
   for (std::size_t i = 0; i < leaves_.size(); i++) {
     const Leaf& leaf = leaves_[i];
+    if (constrained[i].empty()) throw_no_value("Model::unconstrain", named(leaf.path), "");
     if (constrained[i].shape() != leaf.shape) {
       throw ShapeError("Model::unconstrain: " + leaf.path + " is " + constrained[i].type().str() +
                        ", but was " + ArrayType{constrained[i].dtype(), leaf.shape}.str() +
                        " when the model was made. Give it that shape");
     }
     result.push_back(leaf.bijection.inverse(constrained[i]));
+    require_inside(result.back(), constrained[i], leaf.path, leaf.bijection);
   }
   return ravel_leaves(result);
 }

@@ -38,16 +38,18 @@ namespace internal {
 /// The leaves of a struct of parameters in a vector of free numbers.
 class FreeLayout {
  public:
-  /// Throws TreeError when a path leads to no leaf, or two to the same.
+  /// Throws TreeError when an array has no value, and when a path leads to no leaf, or two to the
+  /// same.
   FreeLayout(const Arrays& like, const std::vector<std::string>& paths,
              const Bijections& bijections);
 
   std::int64_t size() const;
   std::vector<std::string> names() const;
   std::vector<std::string> free_names() const;
-  /// Throw TreeError for another number of arrays, ShapeError when the vector is not of the right
-  /// size, or arrays not of the right shapes.
-  Arrays constrained(const Array& free) const;
+  /// Throw TreeError for another number of arrays, or one without a value, ShapeError when the
+  /// vector, which `function` of the model was given, is not of the right size, or arrays not of
+  /// the right shapes, Error where a value is outside of its bijection and known.
+  Arrays constrained(const Array& free, const char* function) const;
   Array free(const Arrays& constrained) const;
   /// log |det J| of `constrained`.
   Array log_det(const Array& free) const;
@@ -74,8 +76,8 @@ Array require_scalar(const Array& log_density);
 template <class Parameters>
 class Model : public Target {
  public:
-  /// Throws TreeError when a path of `bijections` leads to no leaf, or two to the same, ShapeError
-  /// when a bijection has no such shape.
+  /// Throws TreeError when an array of `like` has no value, and when a path of `bijections` leads
+  /// to no leaf, or two to the same, ShapeError when a bijection has no such shape.
   Model(std::type_identity_t<std::function<Array(const Parameters&)>> log_joint, Parameters like,
         const Bijections& bijections = {})
       : like_(std::move(like)),
@@ -84,17 +86,18 @@ class Model : public Target {
     names = layout_.names();
     free_names = layout_.free_names();
     log_density = [joint = std::move(log_joint), layout = layout_, like = like_](const Array& y) {
-      Parameters x = internal::with_leaves(like, layout.constrained(y));
+      Parameters x = internal::with_leaves(like, layout.constrained(y, "log_density"));
       return internal::require_scalar(joint(x)) + layout.log_det(y);
     };
     parameters = [layout = layout_](const Array& y) {
-      return internal::ravel_leaves(layout.constrained(y));
+      return internal::ravel_leaves(layout.constrained(y, "parameters"));
     };
   }
 
-  /// The parameters at a vector of free numbers, and the vector of parameters.
+  /// The parameters at a vector of free numbers, and the vector of parameters. Throws Error where a
+  /// parameter is outside of its bijection, unless it is traced.
   Parameters constrain(const Array& free) const {
-    return internal::with_leaves(like_, layout_.constrained(free));
+    return internal::with_leaves(like_, layout_.constrained(free, "constrain"));
   }
   Array unconstrain(const Parameters& parameters) const {
     return layout_.free(tree_leaves(parameters));

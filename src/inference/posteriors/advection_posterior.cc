@@ -16,6 +16,7 @@
 #include <sturnus/runtime/error.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 #include <span>
 #include <string>
@@ -39,10 +40,18 @@ void check(const Samples& data, double sigma, const AdvectionPrior& prior) {
                 std::to_string(data.x.size()) + " inputs and " + std::to_string(data.y.size()) +
                 " measured outputs. Give t and x of each point, and what was measured there");
   }
-  if (!(sigma > 0) || !(prior.amplitude_sd > 0) || prior.waves < 1) {
+  for (std::size_t i = 0; i < data.points; i++) {
+    double t = data.x[2 * i], x = data.x[2 * i + 1], y = data.y[i];
+    if (std::isfinite(t) && std::isfinite(x) && std::isfinite(y)) continue;
+    throw Error("advection_posterior: measurement " + std::to_string(i) + " is " +
+                std::to_string(y) + " at t = " + std::to_string(t) +
+                " and x = " + std::to_string(x) + ". Leave out what is not finite");
+  }
+  auto positive = [](double value) { return value > 0 && std::isfinite(value); };
+  if (!positive(sigma) || !positive(prior.amplitude_sd) || prior.waves < 1) {
     throw Error("advection_posterior: noise " + std::to_string(sigma) + ", amplitudes of " +
                 std::to_string(prior.amplitude_sd) + " and " + std::to_string(prior.waves) +
-                " waves. Give positive numbers");
+                " waves. Give positive, finite numbers");
   }
 }
 

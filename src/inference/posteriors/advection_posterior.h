@@ -36,7 +36,7 @@ struct AdvectionPrior {
 /// standard normal numbers z, amplitudes = mean + R^-T z with R R^T the inverse of their
 /// covariance. So a walk meets the density of beta alone, and never the many false winds that each
 /// set of amplitudes would have it believe. Parameters are those of Advection. Throws Error unless
-/// data are one output at rows (t, x), the noise is positive, and there are waves.
+/// data are one output at rows (t, x), all finite, the noise is positive, and there are waves.
 Target advection_posterior(const Samples& data, double sigma, const AdvectionPrior& prior = {});
 
 /// u of every row of parameters, as that target gives them, at the points of `at`: rows x points.

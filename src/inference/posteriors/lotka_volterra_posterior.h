@@ -36,7 +36,8 @@ SmcResult lotka_volterra_particles(const Samples& data, double sigma,
                                    const LotkaVolterraPrior& prior = {});
 
 /// Such particles, then a walk of some of the particles, whose R-hat and effective sample
-/// size tell whether that was long enough. Throws Error as smc and walk_ensemble do.
+/// size tell whether that was long enough. Throws Error as smc and walk_ensemble do, and before
+/// both when there are more walkers than particles.
 TemperedPosterior tempered_lotka_volterra(const Samples& data, double sigma,
                                           const TemperedOptions& options = {},
                                           const LotkaVolterraPrior& prior = {});

@@ -2,6 +2,7 @@
 #include <sturnus/functional/doubles.h>
 #include <sturnus/functional/jit.h>
 #include <sturnus/functional/vmap.h>
+#include <sturnus/inference/chains/sampling.h>
 #include <sturnus/inference/models/densities.h>
 #include <sturnus/inference/models/ode.h>
 #include <sturnus/inference/posteriors/posteriors.h>
@@ -59,6 +60,16 @@ Bijection inside(const PriorInterval& interval) {
   return Bijection::interval(interval.low, interval.high);
 }
 
+/// Throws Error in the name of `function` unless the prior is of intervals of positive numbers.
+void check_positive(const std::string& function, const LotkaVolterraPrior& prior) {
+  for (const auto& [name, interval] : {std::pair("start", prior.start), {"lambda", prior.lambda}}) {
+    if (interval.low >= 0 && interval.low < interval.high && std::isfinite(interval.high)) continue;
+    throw Error(function + ": the prior of " + name + " is from " + std::to_string(interval.low) +
+                " to " + std::to_string(interval.high) +
+                ". Give two finite numbers that are not negative, the first below the second");
+  }
+}
+
 Array log_prior(const LotkaVolterra& p, const LotkaVolterraPrior& prior) {
   return log_prior(p.start, prior.start) +
          log_prior(stack({p.alpha, p.beta, p.gamma, p.delta}), prior.lambda);
@@ -109,6 +120,10 @@ Array predator_prey(const Array& start, const Array& alpha, const Array& beta, c
                     {.substeps = predator_prey_substeps, .unroll = true});
   return stack({x, y}, 1);
 }
+
+// Of the places that promising_starts looks at first, a fifth at a time: a network's density at all
+// of them at once would take gigabytes.
+constexpr std::int64_t first_looks = 5;
 
 // Between two times of a grid.
 constexpr double longest_step = predator_prey_step * predator_prey_substeps;
@@ -190,6 +205,7 @@ Model<FreePhaseOscillation> oscillator_model(const Measurements& data,
 
 Model<LotkaVolterra> lotka_volterra_model(const Samples& data, double sigma,
                                           const LotkaVolterraPrior& prior) {
+  check_positive("lotka_volterra_model", prior);
   bool fits = data.points > 0 && data.inputs == 1 && data.outputs == 2 &&
               data.x.size() == data.points && data.y.size() == 2 * data.points;
   if (fits) check_measured("lotka_volterra_model", data.x, data.y, 2, sigma);
@@ -208,6 +224,7 @@ Model<LotkaVolterra> lotka_volterra_model(const Samples& data, double sigma,
 }
 
 Reference lotka_volterra_reference(const LotkaVolterraPrior& prior) {
+  check_positive("lotka_volterra_reference", prior);
   auto log_joint = [=](const LotkaVolterra& p) { return log_prior(p, prior); };
   Model<LotkaVolterra> model = positive_model(log_joint);
   auto draw = [=](const Key& key) {
@@ -292,17 +309,25 @@ Array curve(const HareLynx& p, std::span<const double> years) {
 
 Array promising_starts(const Target& target, std::int64_t chains, std::uint64_t seed,
                        std::int64_t candidates, std::int64_t rounds) {
+  if (chains < 1 || chains > most_chains || candidates < 1 || rounds < 1) {
+    throw Error("promising_starts: " + std::to_string(chains) + " chains, " +
+                std::to_string(candidates) + " candidates and " + std::to_string(rounds) +
+                " rounds. Give at least 1 of each, and at most " + std::to_string(most_chains) +
+                " chains");
+  }
   auto search = [&](const Key& key) {
-    auto look_around = [&](const Array& round, const Array& best) {
+    auto look_around = [&](const Array& look, const Array& best) {
+      Array round = maximum(look - (first_looks - 1), 0);
       Array reach = 2.0 * exp(-std::log(2.0) * convert(round, DType::f64));
       Array steps =
-          reach * uniform(fold_in(key, round), {candidates, target.size}, -1.0, 1.0, DType::f64);
-      Array places = concatenate({expand_dims(best, 0), best + steps});
+          reach * uniform(fold_in(key, look), {candidates, target.size}, -1.0, 1.0, DType::f64);
+      Array middle = where(round == 0, zeros_like(best), best);
+      Array places = concatenate({expand_dims(best, 0), middle + steps});
       Array values = vmap([&](const Array& x) { return target.log_density(x); })(places);
       Array lowest = full({}, std::numeric_limits<double>::lowest(), values.dtype());
       return take(places, argmax(where(is_finite(values), values, lowest)));
     };
-    return fori_loop(0, rounds, look_around, zeros({target.size}, DType::f64));
+    return fori_loop(0, first_looks - 1 + rounds, look_around, zeros({target.size}, DType::f64));
   };
   auto all = [&] { return vmap(search)(split(fold_in(key(seed), 1), chains)); };
   return jit(all)();

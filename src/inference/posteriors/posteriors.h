@@ -55,12 +55,12 @@ struct LotkaVolterraPrior {
   PriorInterval lambda = {0, 6};
 };
 /// In logarithms of all parameters; the density is 0 where the prior ends. Throws Error unless
-/// there are two outputs at each of increasing times.
+/// there are two outputs at each of increasing times, and 0 <= low < high of the prior.
 Model<LotkaVolterra> lotka_volterra_model(const Samples& data, double sigma,
                                           const LotkaVolterraPrior& prior = {});
 /// x and y, [times, 2], at increasing times of which the first is that of `start`.
 Array curve(const LotkaVolterra& p, std::span<const double> times);
-/// That prior in the model's free numbers.
+/// That prior in the model's free numbers. Throws Error unless 0 <= low < high.
 Reference lotka_volterra_reference(const LotkaVolterraPrior& prior = {});
 
 /// The effects of coaching in eight schools (D. Rubin, 1981): y_i normal(theta_i, sd_i),
@@ -91,10 +91,12 @@ Samples hare_lynx_data();
 /// `z_init`.
 Array curve(const HareLynx& p, std::span<const double> years);
 
-/// Free numbers [chains, size] to begin at. Each chain looks for them by itself: of `candidates`
-/// places, uniform within 2 of 0, the one of highest density, then the same within 1 of that one,
-/// and so on, `rounds` times. Wide priors put most places where a density is all but zero, and so
-/// flat or so steep that chains would learn wrong step sizes there.
+/// Free numbers [chains, size] to begin at. Each chain looks for them by itself: of 5 `candidates`
+/// places, uniform within 2 of 0, the one of highest density, then of `candidates` within 1 of that
+/// one, and so on, `rounds` times. Wide priors put most places where a density is all but zero, and
+/// so flat or so steep that chains would learn wrong step sizes there. The first round decides on
+/// the mode: one of all but no weight, a false frequency, is often wider than the right one.
+/// Throws Error for less than 1 of each, and for more than most_chains.
 Array promising_starts(const Target& target, std::int64_t chains, std::uint64_t seed,
                        std::int64_t candidates = 200, std::int64_t rounds = 5);
 

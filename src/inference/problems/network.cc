@@ -9,6 +9,7 @@
 #include <sturnus/runtime/setting_error.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <string>
 
@@ -115,7 +116,7 @@ void Network::check() const {
                 " inputs. Give numbers that are not negative, and an input");
   }
   if (fourier_features == 0) {
-    const char* idle = fourier_scale != Network().fourier_scale  ? "fourier_scale"
+    const char* idle = fourier_scale != Network().fourier_scale ? "fourier_scale"
                        : fourier_seed != Network().fourier_seed ? "fourier_seed"
                                                                 : nullptr;
     if (idle != nullptr) {
@@ -124,10 +125,22 @@ void Network::check() const {
                                    "this out");
     }
   }
-  for (std::int64_t width : widths()) {
-    if (width < 1) {
-      throw Error("Network: a layer of width " + std::to_string(width) + ". Give at least 1");
+  std::vector<std::int64_t> width = widths();
+  for (std::int64_t one : width) {
+    if (one < 1) {
+      throw Error("Network: a layer of width " + std::to_string(one) + ". Give at least 1");
     }
+  }
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  for (std::size_t i = 0; i + 1 < width.size(); i++) {
+    if (width[i] <= most / width[i + 1]) continue;
+    bool of_features = i == 0 && fourier_features > 0 && width[0] > width[1];
+    throw SettingError(of_features ? "fourier_features" : "hidden",
+                       "Network: " + std::to_string(width[i]) + " x " +
+                           std::to_string(width[i + 1]) +
+                           " weights between neighbouring layers. Give widths whose product is "
+                           "at most " +
+                           std::to_string(most));
   }
   std::size_t bounds = input_low.size();
   if (bounds != input_high.size() || (bounds != 0 && static_cast<std::int64_t>(bounds) != inputs)) {

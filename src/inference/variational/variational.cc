@@ -1,6 +1,7 @@
 #include <sturnus/functional/control_flow.h>
 #include <sturnus/functional/doubles.h>
 #include <sturnus/functional/grad.h>
+#include <sturnus/functional/graph.h>
 #include <sturnus/functional/jit.h>
 #include <sturnus/functional/vmap.h>
 #include <sturnus/inference/optimizers/lbfgs.h>
@@ -28,9 +29,20 @@ namespace {
 // As many iterations may fail before the first that does not.
 constexpr std::int32_t patience = 100;
 
+constexpr double part_seconds = 5;
+constexpr std::int64_t first_part = 100;  // nothing is known of the fit's speed before it
+constexpr double fastest_growth = 4;      // of parts
+
 Array inverse_softplus(const Array& s) { return s + log(-expm1(-s)); }
 
 Array first(const Array& x) { return squeeze(x, {0}); }
+
+/// Whether that holds for each number, as far as they are known.
+bool all_of(const Array& x, bool (*holds)(double)) {
+  if (internal::Trace::open() || !x.concrete()) return true;
+  std::vector<double> values = to_doubles(x);
+  return std::all_of(values.begin(), values.end(), holds);
+}
 
 void check(const Target& target, const VariationalOptions& options) {
   auto require = [](bool condition, const std::string& message) {
@@ -46,6 +58,10 @@ void check(const Target& target, const VariationalOptions& options) {
           "the units are " + (options.units ? options.units->type().str() : "") +
               ", but there are " + std::to_string(target.size) + " free numbers. Give " +
               ArrayType{options.dtype, {target.size}}.str());
+  auto positive = [](double x) { return x > 0 && std::isfinite(x); };
+  if (options.units && !all_of(*options.units, positive)) {
+    require(false, "the units are " + to_string(*options.units) + ". Give positive, finite ones");
+  }
   if (!options.start) return;
   const Gaussian& start = *options.start;
   Shape vector = {target.size}, matrix = {target.size, target.size};
@@ -57,6 +73,31 @@ void check(const Target& target, const VariationalOptions& options) {
               " free numbers. Give " + ArrayType{options.dtype, vector}.str() +
               (may_correlate ? " for both, or a factor " + ArrayType{options.dtype, matrix}.str()
                              : " for both"));
+  auto finite = [](double x) { return std::isfinite(x); };
+  if (!all_of(start.mean, finite)) {
+    require(false, "the start has the mean " + to_string(start.mean) + ". Give finite numbers");
+  }
+  bool is_matrix = start.factor.rank() == 2;
+  if (!all_of(start.factor, finite) ||
+      !all_of(is_matrix ? diagonal(start.factor) : start.factor, positive)) {
+    require(false, "the start has the factor " + to_string(start.factor) +
+                       ". Give finite numbers, and positive standard deviations" +
+                       (is_matrix ? " on its diagonal" : ""));
+  }
+}
+
+void check_countable(const std::string& function, std::int64_t iterations, std::int64_t done = 0) {
+  if (iterations <= most_iterations - done) return;
+  throw Error(function + ": " + std::to_string(iterations) + " iterations" +
+              (done > 0 ? " after " + std::to_string(done) : "") +
+              ", which a fit cannot count. Give at most " + std::to_string(most_iterations - done));
+}
+
+/// How many iterations to make at a time after so many took so long; `part` were allowed.
+std::int64_t next_part(std::int64_t iterations, double seconds, std::int64_t part) {
+  double paced = part_seconds / std::max(seconds, 1e-9) * static_cast<double>(iterations);
+  double most = std::min(fastest_growth * static_cast<double>(part), double{most_iterations});
+  return std::max<std::int64_t>(1, std::llround(std::min(paced, most)));
 }
 
 }  // namespace
@@ -137,7 +178,9 @@ struct VariationalFit::Implementation {
             .iteration = Array(0),
             .skipped = Array(0),
             .key = key,
-            .elbo = Array(std::numeric_limits<double>::quiet_NaN(), options.dtype)};
+            .elbo = Array(std::numeric_limits<double>::quiet_NaN(), options.dtype),
+            .loss = Array(0.0, options.dtype),
+            .counted = Array(0)};
   }
 
   struct Loop {
@@ -167,15 +210,20 @@ struct VariationalFit::Implementation {
   }
 
   VariationalState advance(const VariationalState& state, const Array& iterations) const {
-    Loop start = {
-        state.parameters,          state.optimizer,
-        state.iteration,           state.skipped,
-        Array(0.0, options.dtype), noise(fold_in(state.key, state.iteration), options.draws)};
+    Loop start = {state.parameters, state.optimizer,
+                  state.iteration,  state.skipped,
+                  state.loss,       noise(fold_in(state.key, state.iteration), options.draws)};
     auto body = [&](const Array&, const Loop& s) { return step(s, state.key); };
     Loop end = fori_loop(Array(0), iterations, body, start);
-    Array counted = iterations - (end.skipped - state.skipped);
-    return {end.parameters, end.optimizer, end.iteration,
-            end.skipped,    state.key,     -end.total / convert(counted, options.dtype)};
+    Array counted = state.counted + iterations - (end.skipped - state.skipped);
+    return {.parameters = end.parameters,
+            .optimizer = end.optimizer,
+            .iteration = end.iteration,
+            .skipped = end.skipped,
+            .key = state.key,
+            .elbo = -end.total / convert(counted, options.dtype),
+            .loss = end.total,
+            .counted = counted};
   }
 
   struct FreeDraws {
@@ -216,10 +264,16 @@ VariationalState VariationalFit::init() const {
   return jit([&] { return self.init(self.key_for(0)); }, {.device = self.options.device})();
 }
 
-VariationalState VariationalFit::advance(VariationalState state, std::int64_t iterations) const {
+VariationalState VariationalFit::advance(VariationalState state, std::int64_t iterations,
+                                         bool elbo_goes_on) const {
   if (iterations < 0) {
     throw Error("VariationalFit::advance: " + std::to_string(iterations) +
                 " iterations. Give a number that is not negative");
+  }
+  check_countable("VariationalFit::advance", iterations, state.iteration.item<std::int32_t>());
+  if (!elbo_goes_on) {
+    state.loss = Array(0.0, implementation_->options.dtype);
+    state.counted = Array(0);
   }
   VariationalState next = implementation_->advance_program(state, Array(iterations));
   auto done = next.iteration.item<std::int32_t>();
@@ -304,16 +358,25 @@ Gaussian start_at_mode(const Target& target, const Array& from, std::int64_t ste
 void advance_in_chunks(const VariationalFit& fit, VariationalState& state, VariationalLog& log,
                        std::int64_t iterations, std::int64_t chunk,
                        const std::function<bool(const VariationalLog&)>& look) {
-  if (chunk <= 0) chunk = std::max<std::int64_t>(1, iterations / 100);
+  check_countable("advance_in_chunks", iterations);
+  bool in_parts = chunk <= 0;
+  if (in_parts) chunk = std::max<std::int64_t>(1, iterations / 100);
   std::int64_t done = state.iteration.item<std::int32_t>();
+  std::int64_t part = in_parts ? first_part : chunk;
   while (done < iterations) {
     // Chunks end at multiples of their length, wherever a fit was interrupted.
-    std::int64_t next = std::min(iterations, (done / chunk + 1) * chunk);
+    std::int64_t next = std::min({iterations, (done / chunk + 1) * chunk, done + part});
+    bool goes_on = in_parts && done % chunk != 0 && !log.records.empty() &&
+                   log.records.back().iteration == done;
     auto start = std::chrono::steady_clock::now();
-    state = fit.advance(state, next - done);
+    state = fit.advance(state, next - done, goes_on);
     state.elbo.await();
-    log.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    log.seconds += seconds;
+    if (in_parts) part = next_part(next - done, seconds, part);
     done = next;
+    if (goes_on) log.records.pop_back();
     log.records.push_back({done, to_doubles(state.elbo)[0], state.skipped.item<std::int32_t>()});
     if (look && !look(log)) return;
   }

@@ -54,6 +54,9 @@ struct VariationalOptions {
   std::optional<Device> device = {};
 };
 
+/// Fits count in 32 bits.
+constexpr std::int64_t most_iterations = 2'000'000'000;
+
 /// A fit between two iterations. A tree: it can be flattened, saved, sent to a device.
 struct VariationalState {
   /// With an axis of 1 in front, as optimisers want it, and in the options' units: mean;
@@ -64,7 +67,9 @@ struct VariationalState {
   Array iteration;  // i32: how many are done
   Array skipped;    // i32: how many of them made no step, since loss or slope were not finite
   Key key;
-  Array elbo;  // minus the mean loss of the last advance's iterations; NaN if none was finite
+  Array elbo;     // minus the mean loss of the last advance's iterations; NaN if none was finite
+  Array loss;     // the sum of those that were finite,
+  Array counted;  // i32: and how many these are
 };
 
 /// Draws of q, as one chain, and log density - log q of each: [draws].
@@ -84,10 +89,13 @@ class VariationalFit {
 
   VariationalState init() const;
   /// The state after so many more iterations. Uses up the given state: its memory is reused.
-  /// However many are made at a time, the bits are the same, those of `elbo` apart. Throws Error
-  /// for a negative number, and when of all iterations, at least 100, none was finite: then the fit
-  /// is still where it began, and stays there.
-  VariationalState advance(VariationalState state, std::int64_t iterations) const;
+  /// However many are made at a time, the bits are the same, those of `elbo` apart; where `elbo`
+  /// goes on, it is the mean of the last advance's iterations and of these, as if all had been made
+  /// at a time. Throws Error for a negative number, for more than most_iterations in all, and when
+  /// of all iterations, at least 100, none was finite: then the fit is still where it began, and
+  /// stays there.
+  VariationalState advance(VariationalState state, std::int64_t iterations,
+                           bool elbo_goes_on = false) const;
 
   Gaussian gaussian(const VariationalState& state) const;
   /// So many draws of q; the same seed gives the same bits. Throws Error for less than 1, and where
@@ -122,9 +130,12 @@ struct VariationalLog {
   double seconds = 0;  // spent in the device's program
 };
 
-/// Advances `state` to so many iterations, chunk by chunk (0: a hundredth of all), appending to
-/// `log`. After each chunk `look` is called and decides whether to go on; what was done is kept
-/// either way. A fit that is stopped and continued has the bits of one that was not.
+/// Advances `state` to so many iterations, chunk by chunk, appending to `log`. After each chunk
+/// `look` is called and decides whether to go on; what was done is kept either way. Without a
+/// length of chunks, 0, these are a hundredth of all, and long ones are made in parts of about 5
+/// seconds: then `look` is called after each part, and the last record is that of the chunk so far.
+/// A fit that is stopped and continued has the bits of one that was not, and so has its log. Throws
+/// Error as VariationalFit::advance does.
 void advance_in_chunks(const VariationalFit& fit, VariationalState& state, VariationalLog& log,
                        std::int64_t iterations, std::int64_t chunk = 0,
                        const std::function<bool(const VariationalLog&)>& look = {});

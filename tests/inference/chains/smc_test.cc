@@ -108,8 +108,16 @@ TEST(Smc, SaysWhatIsWrong) {
                Place{zeros({2})});
   EXPECT_EQ(message_of(normal, {.particles = 5, .moves = 3}),
             "smc: 5 particles of 2 free numbers, 3 moves, an effective share of 0.500000 and 200 "
-            "temperatures. Give at least 6 particles, 1 move and 1 temperature, and a share "
-            "between 0 and 1");
+            "temperatures. Give 6 to 1000000 particles, at least 1 move and 1 temperature, and a "
+            "share between 0 and 1");
+  try {
+    smc(normal, Reference::normal(3, 1), {.particles = 20});
+    ADD_FAILURE() << "no error";
+  } catch (const ShapeError& error) {
+    EXPECT_STREQ(error.what(),
+                 "smc: the reference draws f64[3], but the model has 2 free numbers. Give a "
+                 "reference of f64[2]");
+  }
   std::string stopped = message_of(normal, {.particles = 20, .moves = 2, .max_temperatures = 1});
   EXPECT_TRUE(
       stopped.ends_with("after 1 temperatures, but the last should be 1. Allow more of "

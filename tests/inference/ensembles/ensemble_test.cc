@@ -638,13 +638,41 @@ TEST(Ensemble, SaysWhatIsWrong) {
       // 10 measured values and 2 parameters.
       {[](EnsembleOptions& o) { o.repulsion.factorization = Factorization::correlated; },
        "6 members, of each of which the correlated density sees 12 numbers. Give at least 14"},
+      {[](EnsembleOptions& o) { o.members = 65537; },
+       "65537 members, whose pairs a median bandwidth ranks. Give at most 65536, or the bandwidth "
+       "silverman or scott"},
+      {[](EnsembleOptions& o) {
+         o.members = 65538;
+         o.repulsion.density.bandwidth = Bandwidth::scaled_median;
+       },
+       "65538 members, whose pairs"},
   };
   for (const Bad& bad : table) {
     EnsembleOptions options = small_oscillator();
     bad.spoil(options);
     EXPECT_THAT(error_of([&] { oscillator(options); }), HasSubstr(bad.message));
   }
+  EnsembleOptions many = small_oscillator();
+  many.members = 65536;
   Problem problem = published_problem(Experiment::oscillator);
+  EXPECT_NO_THROW(many.check(problem));
+  many.members = 1000000;
+  many.repulsion.density.bandwidth = Bandwidth::scott;
+  EXPECT_NO_THROW(many.check(problem));
+
+  problem.data.y[3] = -1e20;
+  EXPECT_THAT(error_of([&] { Ensemble(problem, small_oscillator()); }),
+              HasSubstr("Ensemble: measurement 3 is -1e+20, whose square f32 does not hold. Scale "
+                        "the data, or give \"dtype\": \"f64\""));
+  EnsembleOptions wide = small_oscillator();
+  wide.dtype = DType::f64;
+  EXPECT_NO_THROW(wide.check(problem));
+  problem.data.y[3] = 0;
+  problem.high[0] = 1e300;
+  problem.data.x[2] = 1e39;
+  EXPECT_THAT(error_of([&] { small_oscillator().check(problem); }),
+              HasSubstr("measurement 2 lies at 1e+39, which f32 does not hold."));
+  problem = published_problem(Experiment::oscillator);
   problem.noise_sd = 0;
   EXPECT_THAT(error_of([&] { Ensemble(problem, small_oscillator()); }),
               HasSubstr("problem oscillator: the noise"));

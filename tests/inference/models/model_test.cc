@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 #include <sturnus/functional/graph.h>
+#include <sturnus/functional/jit.h>
 #include <sturnus/inference/models/densities.h>
 #include <sturnus/inference/models/model.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/reduce.h>
+#include <sturnus/ops/transcendental.h>
 
 #include <cmath>
 #include <string>
@@ -96,7 +98,22 @@ TEST(Model, SaysWhatIsWrong) {
   Model vector([](const Parameters& p) { return p.mean; }, like());
   EXPECT_EQ(message_of([&] { vector.log_density(zeros({16}, DType::f64)); }),
             "Model: the log density is f64[2], but must be a scalar. Sum it");
-  EXPECT_THROW(vector.log_density(zeros({3}, DType::f64)), ShapeError);
+  EXPECT_EQ(message_of([&] { vector.log_density(zeros({3}, DType::f64)); }),
+            "Model::log_density: the free numbers are f64[3], but the model has 16. Give f64[16]");
+  EXPECT_EQ(message_of([&] { vector.constrain(zeros({7})); }),
+            "Model::constrain: the free numbers are f32[7], but the model has 16. Give f32[16]");
+  EXPECT_EQ(message_of([&] {
+              vector.parameters(zeros({4, 4}));
+            }),
+            "Model::parameters: the free numbers are f32[4,4], but the model has 16. Give f32[16]");
+  Parameters unset = like();
+  unset.groups[1].weights = Array();
+  EXPECT_EQ(message_of([&] { Model(log_joint, unset); }),
+            "Model: .groups[1].weights is Array(), which has no type and no value. Assign it one, "
+            "or let it be a std::optional<Array>");
+  EXPECT_EQ(message_of([&] { vector.unconstrain(unset); }),
+            "Model::unconstrain: .groups[1].weights is Array(), which has no type and no value. "
+            "Assign it one, or let it be a std::optional<Array>");
   Parameters other = like();
   other.mean = zeros({3});
   EXPECT_THROW(vector.unconstrain(other), ShapeError);
@@ -117,6 +134,41 @@ TEST(Model, SaysWhatIsWrong) {
       }),
       "Model: the bijections positive of .groups[1].spread and positive of .groups are both "
       "for .groups[1].spread. Give it one");
+}
+
+struct Number {
+  Array x;
+};
+
+TEST(Model, UnconstrainsOnlyWhatItsBijectionsGive) {
+  auto message_of = [](const Bijection& bijection, const Array& x) -> std::string {
+    Model<Number> m([](const Number& n) { return sum(n.x); }, {x}, {{".x", bijection}});
+    try {
+      m.unconstrain({x});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  };
+  Array minus(-1.0, DType::f64), one(1.0, DType::f64);
+  EXPECT_EQ(message_of(Bijection::positive(), one), "nothing was thrown");
+  EXPECT_EQ(message_of(Bijection::positive(), minus),
+            "Model::unconstrain: .x is -1, which the bijection positive cannot give. Give it "
+            "values that are above 0");
+  EXPECT_EQ(message_of(Bijection::interval(0.5, 1), one),
+            "Model::unconstrain: .x is 1, which the bijection interval cannot give. Give it "
+            "values that are above 0.5 and below 1");
+  EXPECT_NE(message_of(Bijection::ordered(), device_array({1, 0}, {2})).find("increasing"),
+            std::string::npos);
+  EXPECT_NE(message_of(Bijection::simplex(), device_array({-1, 2}, {2})).find("with sum 1"),
+            std::string::npos);
+  EXPECT_NE(message_of(Bijection::identity(), log(minus)).find("that are finite"),
+            std::string::npos);
+
+  // Of a traced value nobody knows.
+  Model<Number> m([](const Number& n) { return n.x; }, {one}, {{".x", Bijection::positive()}});
+  Array free = jit([&](const Array& x) { return m.unconstrain({x}); })(minus);
+  EXPECT_TRUE(std::isnan(doubles(free)[0]));
 }
 
 }  // namespace

@@ -230,9 +230,25 @@ TEST(AdvectionPosterior, RefusesWhatMakesNoSense) {
   EXPECT_THAT([&] { advection_posterior(curve, 0.1); },
               ThrowsMessage<Error>(HasSubstr("Give t and x of each point")));
   EXPECT_THAT([&] { advection_posterior(data, 0); },
-              ThrowsMessage<Error>(HasSubstr("Give positive numbers")));
+              ThrowsMessage<Error>(HasSubstr("Give positive, finite numbers")));
   EXPECT_THAT([&] { advection_posterior(data, 0.1, {.waves = 0}); },
               ThrowsMessage<Error>(HasSubstr("and 0 waves")));
+  constexpr double infinity = std::numeric_limits<double>::infinity(),
+                   nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT([&] { advection_posterior(data, infinity); },
+              ThrowsMessage<Error>(HasSubstr("noise inf, amplitudes of 1.000000 and 4 waves")));
+  EXPECT_THAT([&] { advection_posterior(data, 0.1, {.amplitude_sd = infinity}); },
+              ThrowsMessage<Error>(HasSubstr("amplitudes of inf")));
+  Samples small = {.points = 2, .inputs = 2, .x = {0, 0.1, 0.5, 0.7}, .truth = {}, .y = {1, 2}};
+  Samples unknown = small, far = small;
+  unknown.y[1] = nan;
+  far.x[3] = infinity;
+  EXPECT_THAT([&] { advection_posterior(unknown, 0.1); },
+              ThrowsMessage<Error>("advection_posterior: measurement 1 is nan at t = 0.500000 and "
+                                   "x = 0.700000. Leave out what is not finite"));
+  EXPECT_THAT([&] { advection_posterior(far, 0.1); },
+              ThrowsMessage<Error>("advection_posterior: measurement 1 is 2.000000 at t = 0.500000 "
+                                   "and x = inf. Leave out what is not finite"));
 }
 
 // More rows than are computed at once, and two waves.

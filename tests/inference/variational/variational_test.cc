@@ -207,8 +207,7 @@ TEST(VariationalFit, HasTheSameBitsHoweverItIsCut) {
   VariationalOptions options = {.family = GaussianFamily::full_rank, .draws = 3, .seed = 4};
   VariationalFit fit(correlated(), options);
   VariationalState whole = fit.advance(fit.init(), 50);
-  VariationalState parts = fit.advance(fit.advance(fit.init(), 13), 37);
-  parts.elbo = whole.elbo;  // that of the last advance
+  VariationalState parts = fit.advance(fit.advance(fit.init(), 13), 37, true);
   Arrays a = tree_leaves(whole), b = tree_leaves(parts);
   for (std::size_t i = 0; i < a.size(); i++) EXPECT_EQ(bytes_of(a[i]), bytes_of(b[i])) << i;
   EXPECT_EQ(bytes_of(fit.draw(whole, 20).draws.values), bytes_of(fit.draw(parts, 20).draws.values));
@@ -223,6 +222,33 @@ TEST(VariationalFit, HasTheSameBitsHoweverItIsCut) {
   ASSERT_EQ(log.records.size(), 3);
   EXPECT_EQ(log.records[2].iteration, 50);
   EXPECT_LT(log.records[0].elbo, log.records[2].elbo);
+
+  // Chunks that are made in parts have one record each, as if they had been made at a time.
+  auto log_of = [&](const std::function<bool(const VariationalLog&)>& look) {
+    VariationalLog records;
+    VariationalState state = fit.init();
+    while (state.iteration.item<std::int32_t>() < 30000) {
+      advance_in_chunks(fit, state, records, 30000, 0, look);
+    }
+    EXPECT_EQ(records.records.size(), 100);
+    std::vector<std::int64_t> at;
+    Doubles elbos;
+    for (const VariationalRecord& record : records.records) {
+      at.push_back(record.iteration);
+      elbos.push_back(record.elbo);
+    }
+    EXPECT_EQ(at.front(), 300);
+    EXPECT_EQ(at.back(), 30000);
+    return elbos;
+  };
+  std::int64_t looks = 0;
+  Doubles at_once = log_of([&](const VariationalLog&) { return ++looks > 0; });
+  EXPECT_GT(looks, 100);  // the first part is shorter than a chunk
+  Doubles interrupted =
+      log_of([](const VariationalLog& l) { return l.records.back().iteration % 300 == 0; });
+  EXPECT_EQ(at_once, interrupted);
+  VariationalState first = fit.advance(fit.init(), 300);
+  EXPECT_EQ(at_once[0], first.elbo.item<double>());
 
   options.seed = 5;
   VariationalFit other(correlated(), options);
@@ -389,7 +415,36 @@ TEST(VariationalFit, SaysWhatIsWrong) {
   EXPECT_EQ(message({.family = GaussianFamily::full_rank, .start = Gaussian{three, nine}}),
             "nothing was thrown");
   EXPECT_NE(message({.optimizer = {.rate = std::nan("")}}).find("rate"), std::string::npos);
+  Array none = device_array({1, 0, 1}, {3}), nan = log(device_array({1, -1, 1}, {3}));
+  EXPECT_EQ(message({.start = Gaussian{three, none}}),
+            "VariationalFit: the start has the factor [1 0 1]. Give finite numbers, and "
+            "positive standard deviations");
+  EXPECT_EQ(message({.start = Gaussian{nan, three}}),
+            "VariationalFit: the start has the mean [  0 nan   0]. Give finite numbers");
+  EXPECT_NE(message({.family = GaussianFamily::full_rank, .start = Gaussian{three, -nine}})
+                .find("positive standard deviations on its diagonal"),
+            std::string::npos);
+  EXPECT_EQ(message({.units = none}),
+            "VariationalFit: the units are [1 0 1]. Give positive, finite ones");
+  EXPECT_EQ(message({.units = nan}),
+            "VariationalFit: the units are [  0 nan   0]. Give positive, finite ones");
   VariationalFit fit(correlated(), {});
+  VariationalState state = fit.advance(fit.init(), 7);
+  VariationalLog log;
+  auto too_many = [&](const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing was thrown");
+  };
+  EXPECT_EQ(too_many([&] { fit.advance(state, 2'000'000'000); }),
+            "VariationalFit::advance: 2000000000 iterations after 7, which a fit cannot count. "
+            "Give at most 1999999993");
+  EXPECT_EQ(too_many([&] { advance_in_chunks(fit, state, log, 3'000'000'000); }),
+            "advance_in_chunks: 3000000000 iterations, which a fit cannot count. Give at most "
+            "2000000000");
   EXPECT_THROW(fit.advance(fit.init(), -1), Error);
   EXPECT_THROW(fit.draw(fit.init(), 0), Error);
 }
