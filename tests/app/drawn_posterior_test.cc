@@ -62,20 +62,20 @@ TEST(AdvectionByNuts, IsKeptAndMeasuredAgainst) {
     some->truth.resize(40);
   }
   data.test.y.resize(40);
-  ChainSettings settings = {.chains = 4, .warmup = 200, .draws = 300};
+  ChainSettings settings = {.chains = 4, .warmup = 300, .draws = 500};
   fs::path file = fs::path(testing::TempDir()) / "nuts" / "run0.json";
   fs::remove_all(file.parent_path());
   std::ostringstream progress;
   DrawnPosterior posterior = advection_by_nuts(data, settings, file, progress);
-  EXPECT_EQ(posterior.rows.rows, 1200u);
+  EXPECT_EQ(posterior.rows.rows, 2000u);
   EXPECT_EQ(posterior.rows.cols, 10u);
   EXPECT_EQ(posterior.f.cols, data.plot.points);
   EXPECT_LT(posterior.about.at("rhat").get<double>(), 1.01);
   json scores = scores_of_draws(posterior, data, 25);
   EXPECT_LT(scores.at("abs_dlambda").get<double>(), 0.01);
   EXPECT_LT(scores.at("rmse").get<double>(), 0.15);
-  json distance = distance_to(posterior, rows_of_set(posterior.f, 0, 48, 25),
-                              rows_of_set(posterior.lambda, 0, 48, 25));
+  json distance = distance_to(posterior, rows_of_set(posterior.f, 0, 80, 25),
+                              rows_of_set(posterior.lambda, 0, 80, 25));
   EXPECT_NEAR(distance.at("w_f").get<double>(), scores.at("w_f").get<double>(), 0.005);
   EXPECT_EQ(distance.at("floor_w_f").at("mean"), scores.at("w_f"));
 

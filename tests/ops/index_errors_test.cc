@@ -81,10 +81,10 @@ TEST(Errors, Positions) {
        [] { gather(x3(), zeros({1}, DType::i32), {.offset = {0}, .start_map = {0}}, {4}); },
        shape_error,
        "gather: f32[3] at i32[1], slices [4] (<here>). Make slices no larger than the array"},
-      {"scatter, updates",
+      {"scatter_add, updates",
        [] { scatter_add(x3(), zeros({1}, DType::i32), x23(), {.offset = {0}, .start_map = {0}}); },
        shape_error,
-       "scatter: the updates are f32[2,3] for f32[3] at i32[1] (<here>). Make them f32[2]"},
+       "scatter_add: the updates are f32[2,3] for f32[3] at i32[1] (<here>). Make them f32[2]"},
       {"dynamic_slice, sizes", [] { dynamic_slice(x3(), {Array(0)}, {4}); }, shape_error,
        "dynamic_slice: f32[4] is not a part of f32[3] (<here>). Give one size per axis, no larger "
        "than its extent"},

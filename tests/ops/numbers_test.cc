@@ -115,7 +115,7 @@ TEST(Numbers, ThatATypeCannotHoldAreRefusedEverywhere) {
       {"subscript: the number 1e+10 does not fit into i32", [&] { (void)whole.at(0).set(1e10); }},
       {"subscript: the number -1 does not fit into u8",
        [&] { jit([](Array x) { return x.at(0).set(-1); })(u8); }},
-      {"the number 1+2i does not fit into f32. Use a type that holds it, such as c64",
+      {"Array: the number 1+2i does not fit into f32",
        [&] { Array(std::complex<double>(1, 2), DType::f32); }},
       {"randint: the number 300 does not fit into u8",
        [&] { randint(key(1), {3}, 0, 300, DType::u8); }},
