@@ -25,9 +25,8 @@ struct Reason {
   bool is_of_draws = false;  // the sentence goes on with the scores of draws of the posterior
 };
 
-/// The reason for a score of a variant, as far as it was checked for this one; nothing where none
-/// is known.
-std::optional<Reason> why_apart(Experiment experiment, std::string_view variant,
-                                std::string_view score);
+/// The reason for a score of the variants, which was checked for all of them; nothing where none is
+/// known.
+std::optional<Reason> why_apart(Experiment experiment, std::string_view score);
 
 }  // namespace sturnus::app

@@ -215,8 +215,8 @@ std::string scores_of_draws(const json& results, const Score& score) {
   return all;
 }
 
-std::string reason(const json& results, const std::string& variant, const Score& score) {
-  auto why = why_apart(experiment_named(results.at("experiment")), variant, score.key);
+std::string reason(const json& results, const Score& score) {
+  auto why = why_apart(experiment_named(results.at("experiment")), score.key);
   if (!why) return "; why is not known";
   std::string draws = why->is_of_draws ? ": " + scores_of_draws(results, score) : "";
   return "; " + std::string(why->text) + draws + " ([checked](../ensembles.md#" +
@@ -244,8 +244,7 @@ std::string agreement(const json& results) {
       } else {
         Average theirs = {found->second, published_runs, published_runs};
         outside << "- " << score.title << " of `" << name << "`: " << text(ours, score.digits)
-                << ", published " << text(theirs, score.digits) << reason(results, name, score)
-                << "\n";
+                << ", published " << text(theirs, score.digits) << reason(results, score) << "\n";
       }
     }
   }
