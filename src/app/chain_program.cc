@@ -75,23 +75,27 @@ ChainProgram chain_program(const Target& target, const ChainSettings& settings,
                            const ChainStarts& starts) {
   Method method = method_of(settings);
   SamplingOptions options = options_of(settings);
-  auto init = [=] {
-    SamplingOptions begun = options;
-    begun.start = starts ? starts(options.chains, options.seed)
-                         : promising_starts(target, options.chains, options.seed);
-    return Sampler(target, begun).init();
+  auto program_of = [&](const auto& sampler_with) -> ChainProgram {
+    auto init = [=] {
+      SamplingOptions begun = options;
+      begun.start = starts ? starts(options.chains, options.seed)
+                           : promising_starts(target, options.chains, options.seed);
+      return sampler_with(begun).init();
+    };
+    auto sampler = sampler_with(options);
+    auto advance = [=](ChainState state, std::int64_t count) {
+      return sampler.advance(std::move(state), count);
+    };
+    return {init, advance, [=] { return sampler.like(); }};
   };
-  auto program_of = [&](const auto& sampler) -> ChainProgram {
-    return {init, [sampler](ChainState state, std::int64_t count) {
-              return sampler.advance(std::move(state), count);
-            }};
-  };
-  if (method == Method::nuts) return program_of(Sampler(target, options));
+  if (method == Method::nuts) {
+    return program_of([=](const SamplingOptions& o) { return Sampler(target, o); });
+  }
   ChainKernel kernel = method == Method::hmc    ? ChainKernel::hmc
                        : method == Method::mala ? ChainKernel::mala
                                                 : ChainKernel::random_walk;
-  return program_of(
-      KernelSampler(target, options, {.kernel = kernel, .leapfrogs = leapfrogs(settings)}));
+  KernelOptions of_kernel = {.kernel = kernel, .leapfrogs = leapfrogs(settings)};
+  return program_of([=](const SamplingOptions& o) { return KernelSampler(target, o, of_kernel); });
 }
 
 std::vector<Matrix> inverse_metrics(const ChainState& state) {
@@ -139,9 +143,9 @@ void save_sampling(const KeptWork& kept, const Sampling& sampling) {
 Sampling load_sampling(const KeptWork& kept, const ChainProgram& program) {
   std::optional<Sampling> found;
   kept.load([&](const json& notes, std::string_view arrays) {
-    auto [state, none] = program.advance(program.init(), 0);
+    auto [state, draw] = program.like();
     std::pair<ChainState, std::vector<Draws>> like = {state, {}};
-    for (std::int64_t length : notes.at("chunks")) like.second.push_back(of_length(none, length));
+    for (std::int64_t length : notes.at("chunks")) like.second.push_back(of_length(draw, length));
     auto [kept_state, chunks] = tree_from_bytes(like, arrays);
     found = {kept_state,
              chunks,

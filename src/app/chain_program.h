@@ -20,6 +20,8 @@ struct ChainProgram {
   /// The chains after so many more transitions, and what these drew; 0 compiles the program and
   /// draws nothing. Uses up the given state.
   std::function<std::pair<ChainState, Draws>(ChainState, std::int64_t)> advance;
+  /// What one transition gives, without values: no start is looked for, nothing is compiled.
+  std::function<std::pair<ChainState, Draws>()> like;
 };
 
 /// Where chains begin: free numbers [chains, size].

@@ -196,51 +196,41 @@ std::string number(const json& value) {
   return value.is_number() ? formatted("%.4g", value.get<double>()) : "-";
 }
 
-// What became of members that diverged: all but those that do not survive were begun anew.
 void print_divergences(std::ostream& out, const json& members) {
-  std::vector<std::int64_t> surviving = members.at("surviving"), told_last;
-  std::vector<std::string> lines;
-  const json& divergences = members.at("divergences");
-  for (auto d = divergences.rbegin(); d != divergences.rend(); ++d) {
-    std::int64_t member = d->at("member");
-    auto has = [&](const auto& list) { return std::count(list.begin(), list.end(), member) > 0; };
-    bool dropped = !has(surviving) && !has(told_last);
-    told_last.push_back(member);
-    lines.push_back("member " + std::to_string(member) + " diverged at iteration " +
-                    d->at("iteration").dump() +
-                    (dropped ? " and was dropped: scores are without it" : " and was begun anew"));
+  for (const LostMember& lost : lost_members(members)) {
+    out << "member " << lost.member << " diverged at iteration " << lost.iteration
+        << (lost.is_dropped ? " and was dropped: scores are without it" : " and was begun anew")
+        << '\n';
   }
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line) out << *line << '\n';
 }
 
 // Whether those that survive have come to rest.
 void print_drift(std::ostream& out, const json& members) {
-  const json &surviving = members.at("surviving"), &drift = members.at("drift");
-  if (drift.is_null()) {
+  auto movement = movement_of(members);
+  if (!movement) {
     out << "it is not known whether it has settled: too few records of the last two tenths of the "
            "training. Give at least 100 iterations, and no chunk, or a hundredth of them\n";
     return;
   }
-  std::int64_t count = members.at("count");
-  double limit = settled_parameters(count), largest = 0;
-  std::size_t moving = 0;
-  for (const json& member : surviving) {
-    double own = drift.at(member.get<std::size_t>());
-    moving += own > limit ? 1 : 0;
-    largest = std::max(largest, own);
+  bool settled = movement->moving.empty() && movement->unknown.empty() && !movement->loss_moves();
+  auto shown = [&](double drift) { return formatted("%.2g", movement->shown(drift)); };
+  std::string of_all = " of " + std::to_string(movement->members) + " members by ";
+  out << (settled ? "settled" : "not settled") << ": " << told_tenths << ", parameters moved by ";
+  if (movement->known.empty()) {
+    out << "what is not known";
+  } else {
+    out << "at most " << shown(movement->known.back()) << movement->unit();
+    if (!movement->moving.empty()) {
+      out << ", those of " << movement->moving.size() << of_all << "more than "
+          << shown(movement->limit) << (movement->members > 1 ? "" : " %");
+    }
+    if (!movement->unknown.empty()) {
+      out << ", those of " << movement->unknown.size() << of_all << "what is not known";
+    }
   }
-  double loss = members.at("loss_drift");
-  bool settled = moving == 0 && std::abs(loss) <= settled_loss;
-  out << (settled ? "settled" : "not settled")
-      << ": from the tenth of the training before the last to the last, parameters moved by at "
-         "most "
-      << formatted("%.2g", count > 1 ? largest : 100 * largest)
-      << (count > 1 ? " standard deviations of the ensemble" : " %");
-  if (moving > 0) {
-    out << ", those of " << moving << " of " << surviving.size() << " members by more than "
-        << formatted("%.2g", count > 1 ? limit : 100 * limit) << (count > 1 ? "" : " %");
-  }
-  out << ", and the loss by " << formatted("%+.1f", 100 * loss) << " %";
+  out << ", and the loss by "
+      << (std::isfinite(movement->loss) ? formatted("%+.1f", 100 * movement->loss) + " %"
+                                        : "what is not known");
   if (!settled) out << ". More iterations may change the result";
   out << '\n';
 }
@@ -269,16 +259,17 @@ void print_drift(std::ostream& out, const json& members) {
        {"rmse", "logl_per_n", "abs_dlambda", "logl_lambda", "w_f", "w_lambda"}) {
     result["metrics"][score] = nullptr;
   }
-  if (places.folder.empty()) throw Error("run: " + what + remedy);
+  if (places.folder.empty()) throw AllDiverged(what, "run: " + what + remedy);
   std::filesystem::path file = places.folder / "result.json";
   try {
     write_file(file, result.dump() + "\n");
   } catch (const Error& error) {
-    throw Error("run: " + what + remedy + "; how it went could not be written: " + error.what());
+    throw AllDiverged(
+        what, "run: " + what + remedy + "; how it went could not be written: " + error.what());
   }
   kept.remove();
-  throw Error("run: " + what + remedy + "; " + file.string() +
-              " tells of each member. The next run begins anew");
+  throw AllDiverged(what, "run: " + what + remedy + "; " + file.string() +
+                              " tells of each member. The next run begins anew");
 }
 
 // The number of each surviving member, and its loss by terms.
@@ -396,9 +387,10 @@ json trained_and_scored(const RunConfig& config, const RunPlaces& places, std::o
   json log_json = app::to_json(training.log);
   std::int64_t steps = training.state.iteration.item<std::int32_t>();
   std::int64_t iterations = std::min(steps, config.training.iterations);
-  auto drift = drift_of(training.log, config.ensemble.members);
+  std::vector<std::int64_t> surviving = surviving_members(training.state);
+  auto drift = drift_of(training.log, config.ensemble.members, surviving);
   result["members"] = {{"count", config.ensemble.members},
-                       {"surviving", surviving_members(training.state)},
+                       {"surviving", surviving},
                        {"divergences", log_json["divergences"]},
                        {"drift", drift ? json(drift->parameters) : json()},
                        {"loss_drift", drift ? json(drift->loss) : json()}};
@@ -416,7 +408,7 @@ json trained_and_scored(const RunConfig& config, const RunPlaces& places, std::o
         ms_each(training.log.polish_seconds, steps - iterations);
   }
   result["history"] = std::move(log_json);
-  if (surviving_members(training.state).empty()) give_up(std::move(result), places, kept);
+  if (surviving.empty()) give_up(std::move(result), places, kept);
 
   Predictions predictions = surviving_predictions(ensemble, training.state, data);
   result.update(scored(data, predictions, config.priors.empty()));
@@ -475,6 +467,46 @@ json run(const RunConfig& config, const RunPlaces& places, std::ostream& progres
     if (!full) throw;
     throw Error(what + ". Give fewer members, points or widths");
   }
+}
+
+std::vector<LostMember> lost_members(const json& members) {
+  std::vector<LostMember> all;
+  if (!members.is_object()) return all;
+  const json surviving = members.value("surviving", json::array());
+  for (const json& divergence : members.value("divergences", json::array())) {
+    std::int64_t member = divergence.value("member", std::int64_t{0});
+    for (LostMember& before : all) {
+      if (before.member == member) before.is_dropped = false;
+    }
+    bool survives = std::find(surviving.begin(), surviving.end(), member) != surviving.end();
+    all.push_back({member, divergence.value("iteration", json()), !survives});
+  }
+  return all;
+}
+
+bool Movement::loss_moves() const { return !(std::abs(loss) <= settled_loss); }
+
+std::optional<Movement> movement_of(const json& members) {
+  if (!members.is_object()) return {};
+  const json drift = members.value("drift", json());
+  const json surviving = members.value("surviving", json::array());
+  if (!drift.is_array() || surviving.empty()) return {};
+  Movement result;
+  result.members = surviving.size();
+  result.limit = settled_parameters(static_cast<std::int64_t>(surviving.size()));
+  result.loss = number_or_nan(members.value("loss_drift", json()));
+  for (std::int64_t member : surviving) {
+    auto i = static_cast<std::size_t>(member);
+    double own = number_or_nan(i < drift.size() ? drift[i] : json());
+    if (!std::isfinite(own)) {
+      result.unknown.push_back(member);
+      continue;
+    }
+    result.known.push_back(own);
+    if (own > result.limit) result.moving.emplace_back(member, own);
+  }
+  std::sort(result.known.begin(), result.known.end());
+  return result;
 }
 
 void print_scores(std::ostream& out, const json& result) {

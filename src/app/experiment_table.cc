@@ -192,10 +192,11 @@ json summary_against(const json& result, const RunConfig& config, const std::str
   return done;
 }
 
-// One variant on one data set, and its summary once it is done.
+// One variant on one data set, and its summary once it is done, or why it will have none.
 struct Cell {
   RunConfig config;
   json done;
+  std::string failed = {};
 };
 
 // No list at all wants everything.
@@ -279,6 +280,24 @@ json rows_of(const std::vector<Cell>& cells) {
   return rows;
 }
 
+// The runs of which no member was left: now, or in an earlier table and not tried again.
+json failures_of(const json& kept, const std::vector<Cell>& cells) {
+  json all = json::array();
+  for (const json& before : kept.is_null() ? json::array() : kept.value("failed", json::array())) {
+    bool tried = std::any_of(cells.begin(), cells.end(), [&](const Cell& cell) {
+      return before.at("name") == cell.config.variant && is_of(before, cell.config);
+    });
+    if (!tried) all.push_back(before);
+  }
+  for (const Cell& cell : cells) {
+    if (cell.failed.empty()) continue;
+    json row = data_of_row(cell.config);
+    row.update({{"name", cell.config.variant}, {"why", cell.failed}});
+    all.push_back(row);
+  }
+  return all;
+}
+
 // What the command line asks for, before anything is done.
 void check(const TableRequest& request, Experiment experiment) {
   for (const std::string& variant : request.variants) variant_config(experiment, variant);
@@ -345,7 +364,9 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
   bool warned = false;
   auto keep = [&] {
     all["variants"] = rows_of(cells);
-    if (request.keep.empty()) return;
+    all["failed"] = failures_of(kept, cells);
+    if (all["failed"].empty()) all.erase("failed");
+    if (request.keep.empty() || all["variants"].empty()) return;
     try {
       write_file(kept_json, all.dump(1) + "\n");
       write_file(kept_page, results_page(all, request.keep.string()));
@@ -366,7 +387,14 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
     if (!guard.interrupted()) {
       fs::path place = place_of(folder, config);
       result = finished_result(config, place);
-      if (result.is_null()) result = run(config, {place, true}, progress);
+      try {
+        if (result.is_null()) result = run(config, {place, true}, progress);
+      } catch (const AllDiverged& error) {
+        // It would end as it did again: the other runs do not wait for it.
+        cell.failed = error.reason();
+        keep();
+        continue;
+      }
     }
     if (result.is_null() || !result.at("finished").get<bool>()) {
       out << "Interrupted; the same command goes on where this one stopped.\n";
@@ -390,7 +418,15 @@ void run_table(std::ostream& out, std::ostream& progress, const TableRequest& re
   } catch (const Error& error) {
     if (problem.empty()) problem = "there is no table.json: " + std::string(error.what()) + remedy;
   }
-  if (!request.keep.empty() && lost.empty()) out << kept_page.string() << '\n';
+  if (!request.keep.empty() && lost.empty() && fs::exists(kept_page)) {
+    out << kept_page.string() << '\n';
+  }
+  for (const Cell& cell : cells) {
+    if (cell.failed.empty()) continue;
+    problem += (problem.empty() ? "" : "; ") + cell.config.variant + " on " +
+               data_name(cell.config) + " has no scores: " + cell.failed + "; " +
+               (place_of(folder, cell.config) / "result.json").string() + " tells of each";
+  }
   if (!problem.empty()) throw Error("table: " + problem);
 }
 

@@ -57,7 +57,8 @@ int main(int argc, char** argv) {
 
   CLI::App* report = program.add_subcommand("report", "Write the report of a result anew");
   std::filesystem::path result;
-  report->add_option("result", result, "A result.json of run or sample, or its folder")->required();
+  report->add_option("result", result, "A result.json of run, sample or vi, or its folder")
+      ->required();
   report->callback([&] { make_report(std::cout, result); });
 
   CLI::App* table = program.add_subcommand("table", "An experiment's published table, and ours");

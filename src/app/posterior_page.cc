@@ -1,28 +1,34 @@
 #include "src/app/posterior_page.h"
 
-#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <set>
 #include <sstream>
 #include <string>
+
+#include "src/app/result_parts.h"
 
 namespace sturnus::app {
 namespace {
 
 using nlohmann::json;
 
-std::string text(const char* format, double value) {
+/// A number of a result, where null stands for one that is not known.
+std::string text(const char* format, const json& number) {
+  double value = number_or_nan(number);
+  if (std::isnan(value)) value = std::abs(value);  // else some are printed as -nan
   char buffer[64];
   std::snprintf(buffer, sizeof(buffer), format, value);
   return buffer;
 }
 
-/// The worst of a score over the parameters of a method.
+/// The worst of a score over the parameters of a method: no number, if one of them has none.
 double worst(const json& method, const char* score, bool largest) {
   double result = largest ? 0 : 1e300;
   for (const auto& [name, row] : method.at("summary").items()) {
-    double value = row.at(score);
-    result = largest ? std::max(result, value) : std::min(result, value);
+    double value = number_or_nan(row.at(score));
+    bool better = largest ? value <= result : value >= result;
+    if (!std::isnan(result) && !better) result = value;
   }
   return result;
 }

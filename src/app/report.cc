@@ -1,12 +1,10 @@
 #include "src/app/report.h"
 
-#include <sturnus/inference/ensembles/training.h>
-
-#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
 
+#include "src/app/experiment_run.h"
 #include "src/app/report_parts.h"
 #include "src/app/run_figures.h"
 
@@ -80,6 +78,41 @@ std::string tiles_of(const json& result) {
   return tiles(all);
 }
 
+// A drift with its unit.
+std::string amount(const Movement& movement, double drift) {
+  return number(movement.shown(drift), "%.2g") + movement.unit();
+}
+
+// Why a training has not settled; nothing where it has.
+std::vector<std::string> notes_of(const Movement& movement) {
+  const std::string begin = std::string("Not settled: ") + told_tenths + " the ",
+                    end = ". More iterations may change the result.";
+  std::string list;
+  auto add = [&](std::int64_t member, const std::string& value) {
+    list += (list.empty() ? "" : ", ") + std::to_string(member) + " (" + value + ")";
+  };
+  for (const auto& [member, drift] : movement.moving) {
+    add(member, number(movement.shown(drift), "%.1f"));
+  }
+  for (std::int64_t member : movement.unknown) add(member, "not known");
+  std::vector<std::string> all;
+  if (!list.empty()) {
+    all.push_back(begin + "parameters of " +
+                  std::to_string(movement.moving.size() + movement.unknown.size()) + " of " +
+                  std::to_string(movement.members) + " members moved by more than " +
+                  amount(movement, movement.limit) +
+                  (movement.unknown.empty() ? "" : ", or by what is not known") + ": " + list +
+                  end);
+  }
+  if (movement.loss_moves()) {
+    all.push_back(begin + "loss changed by " +
+                  (std::isfinite(movement.loss) ? number(100 * movement.loss, "%+.1f") + " %"
+                                                : "what is not known") +
+                  end);
+  }
+  return all;
+}
+
 std::string notes_of(const json& result, bool has_script) {
   std::vector<std::string> all;
   if (get(result, "failed").is_string()) {
@@ -96,38 +129,14 @@ std::string notes_of(const json& result, bool has_script) {
     }
   }
   const json& members = get(result, "members");
-  std::vector<std::size_t> surviving;
-  for (const json& member : get(members, "surviving")) surviving.push_back(member);
-  for (const json& divergence : get(members, "divergences")) {
-    std::size_t member = divergence.value("member", std::size_t{0});
-    bool survives = std::count(surviving.begin(), surviving.end(), member) > 0;
-    all.push_back("Member " + std::to_string(member) + " diverged at iteration " +
-                  count(get(divergence, "iteration")) +
-                  (survives ? " and was begun anew."
-                            : ". Predictions, densities and metrics are without it."));
+  for (const LostMember& lost : lost_members(members)) {
+    all.push_back("Member " + std::to_string(lost.member) + " diverged at iteration " +
+                  count(lost.iteration) +
+                  (lost.is_dropped ? ". Predictions, densities and metrics are without it."
+                                   : " and was begun anew."));
   }
-  std::vector<std::string> moving;
-  double limit = settled_parameters(get(members, "count") == json(1) ? 1 : 2);
-  for (std::size_t member : surviving) {
-    const json& drift = at(get(members, "drift"), member);
-    if (drift.is_number() && drift.get<double>() > limit) {
-      moving.push_back(std::to_string(member) + " (" + number(drift, "%.1f") + ")");
-    }
-  }
-  if (!moving.empty()) {
-    std::string list;
-    for (const std::string& member : moving) list += (list.empty() ? "" : ", ") + member;
-    all.push_back("Not settled: over the last tenth of the training the parameters of " +
-                  std::to_string(moving.size()) + " of " + std::to_string(surviving.size()) +
-                  " members moved by more than " + number(limit, "%.2g") +
-                  " of what the ensemble is wide: " + list +
-                  ". More iterations may change the result.");
-  }
-  const json& loss = get(members, "loss_drift");
-  if (loss.is_number() && !(std::abs(loss.get<double>()) <= settled_loss)) {
-    all.push_back("Not settled: over the last tenth of the training the loss changed by " +
-                  number(json(100 * loss.get<double>()), "%+.1f") +
-                  " %. More iterations may change the result.");
+  if (auto movement = movement_of(members)) {
+    for (const std::string& note : notes_of(*movement)) all.push_back(note);
   }
   return notes(all, has_script);
 }
@@ -209,18 +218,19 @@ std::string training(const json& result, bool has_script) {
                "caption") +
         panels(figure("Loss", "loss"));
   }
-  std::vector<double> drift;
-  for (const json& member : get(result, "members", "surviving")) {
-    const json& value = at(get(result, "members", "drift"), member);
-    if (value.is_number()) drift.push_back(value);
+  auto movement = movement_of(get(result, "members"));
+  if (!movement) return contents;
+  const std::vector<double>& known = movement->known;
+  std::string said = known.empty()
+                         ? "what is not known"
+                         : "at most " + amount(*movement, known.back()) + " (median " +
+                               number(movement->shown(known[known.size() / 2]), "%.2g") + ")";
+  if (!known.empty() && !movement->unknown.empty()) {
+    said += ", those of " + std::to_string(movement->unknown.size()) + " of " +
+            std::to_string(movement->members) + " by what is not known";
   }
-  if (!drift.empty()) {
-    std::sort(drift.begin(), drift.end());
-    contents += tagged(
-        "p", "Over the last tenth of the training the members’ parameters moved by at most " +
-                 number(drift.back(), "%.2g") + " standard deviations of the ensemble (median " +
-                 number(drift[drift.size() / 2], "%.2g") + ").");
-  }
+  contents += tagged(
+      "p", std::string("The members’ parameters moved, ") + told_tenths + ", by " + said + ".");
   return contents;
 }
 

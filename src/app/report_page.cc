@@ -78,6 +78,9 @@ const result = JSON.parse(document.getElementById('result').textContent);
 const column = (rows, k) => rows.map(row => row[k]);
 const finite = values => values.filter(v => v !== null && Number.isFinite(v));
 const mean = v => v.reduce((a, b) => a + b, 0) / v.length;
+// Math.min takes some ten thousand arguments, and many members have more values.
+const smallest = v => v.reduce((a, b) => Math.min(a, b), Infinity);
+const largest = v => v.reduce((a, b) => Math.max(a, b), -Infinity);
 const sd = v => {  // of a sample
   const m = mean(v);
   return Math.sqrt(v.reduce((a, b) => a + (b - m) ** 2, 0) / Math.max(1, v.length - 1));
@@ -95,7 +98,7 @@ const steps = (from, to, count) =>
 // Where a kernel density is not zero.
 const densityGrid = values => {
   const reach = 3 * scottWidth(values);
-  return steps(Math.min(...values) - reach, Math.max(...values) + reach, 300);
+  return steps(smallest(values) - reach, largest(values) + reach, 300);
 };
 const range = count => Array.from({length: count}, (_, i) => i);
 const unique = values => [...new Set(values)].sort((a, b) => a - b);
@@ -149,7 +152,7 @@ const filled = (x, low, high, group, color) => [low, high].map((y, i) => line(
 
 // Room for data, truth and bands; outliers among the members may leave it.
 const viewOf = (...lists) => {
-  const all = finite(lists.flat()), low = Math.min(...all), high = Math.max(...all);
+  const all = finite(lists.flat()), low = smallest(all), high = largest(all);
   const pad = 0.06 * (high - low || 1);
   return [low - pad, high + pad];
 };

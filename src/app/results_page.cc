@@ -478,6 +478,18 @@ std::string distances(const json& results, const std::string& folder) {
   return page.str() + "\n";
 }
 
+// The runs of which no member was left: "run 1 of `none`, data seed 7 of `f`".
+std::string lost_runs(const json& results) {
+  std::string listed;
+  for (const json& run : results.value("failed", json::array())) {
+    std::string data = run.contains("data_seed") ? "data seed " + run["data_seed"].dump()
+                                                 : "run " + run.at("run").dump();
+    listed +=
+        (listed.empty() ? "" : ", ") + data + " of `" + run.at("name").get<std::string>() + "`";
+  }
+  return listed;
+}
+
 // Times are no part of the page: they are those of a machine that does other things too.
 std::string divergences(const json& results) {
   std::string listed;
@@ -490,7 +502,12 @@ std::string divergences(const json& results) {
     listed += (listed.empty() ? "" : ", ") + std::to_string(diverged) + " of `" +
               variant.at("name").get<std::string>() + "`";
   }
-  return listed.empty() ? "No member diverged." : "Members that diverged: " + listed + ".";
+  std::string lost = lost_runs(results);
+  if (!lost.empty()) {
+    lost = " All members diverged, so that there are no scores: " + lost + ".";
+  }
+  if (!listed.empty()) return "Members that diverged: " + listed + "." + lost;
+  return lost.empty() ? "No member diverged." : "Of the others no member diverged." + lost;
 }
 
 // Values of logL that have no density, by row, and how many runs do not tell.
@@ -556,13 +573,20 @@ std::string command(const json& results, const std::string& folder) {
     return listed;
   };
   std::vector<std::string> names, seeds;
-  std::set<std::string> runs;
+  std::set<std::string> asked, runs;
   bool members = true, iterations = true;
+  for (const json& run : results.value("failed", json::array())) {
+    asked.insert(run.at("name").get<std::string>());
+    runs.insert(run.at("run").dump());
+  }
   for (const json& variant : variants) {
-    names.push_back(variant.at("name"));
+    asked.insert(variant.at("name").get<std::string>());
     members = members && has_published_members(results, variant);
     iterations = iterations && has_published_iterations(results, variant);
     for (const json& run : variant.at("runs")) runs.insert(run.at("run").dump());
+  }
+  for (const std::string& variant : variants_of(experiment_named(name))) {
+    if (asked.count(variant) > 0) names.push_back(variant);
   }
   for (const json& seed : fresh_seeds(results)) seeds.push_back(seed.dump());
   const json& settings = variants.at(0).at("settings");
@@ -592,6 +616,9 @@ void print_results(std::ostream& out, const json& results) {
     table.add(cells);
   }
   table.print(out);
+  if (std::string lost = lost_runs(results); !lost.empty()) {
+    out << "\nAll members diverged, so that there are no scores: " << lost << '\n';
+  }
 }
 
 std::string results_page(const json& results, const std::string& folder) {

@@ -15,6 +15,7 @@
 #include "src/app/plotly_script.h"
 #include "src/app/progress.h"
 #include "src/app/report.h"
+#include "src/app/vi_report.h"
 
 namespace sturnus::app {
 namespace {
@@ -58,6 +59,15 @@ bool has_chains(const json& result) {
   return against != result.end() &&
          std::all_of(against->begin(), against->end(),
                      [](const auto& c) { return c.at("finished").template get<bool>(); });
+}
+
+std::string page_of(const json& result) {
+  if (!result.contains("settings")) throw Error("it holds no result");
+  // A fitted network's has none, and the report of an ensemble.
+  if (!result.contains("chains")) return report_html(result, plotly_script());
+  bool is_fit = result.at("settings").value("method", "") == "variational";
+  return is_fit ? variational_report_html(result, plotly_script())
+                : chain_report_html(result, plotly_script());
 }
 
 Client client_of(const std::string& platform, int count) {
@@ -143,12 +153,7 @@ void run_experiment(std::ostream& out, std::ostream& progress, const RunRequest&
 
 void make_report(std::ostream& out, const fs::path& place) {
   fs::path file = fs::is_directory(place) ? place / "result.json" : place;
-  json page = read_kept(
-      file, "Give a result.json of run or sample, or its folder", [](const json& result) -> json {
-        if (!result.contains("settings")) throw Error("it holds no result");
-        return result.contains("chains") ? chain_report_html(result, plotly_script())
-                                         : report_html(result, plotly_script());
-      });
+  json page = read_kept(file, "Give a result.json of run, sample or vi, or its folder", page_of);
   fs::path report = file.parent_path() / "report.html";
   write_file(report, page.get<std::string>());
   out << report.string() << '\n';

@@ -60,7 +60,7 @@ function image(of) {
   const field = of === 'mean' || of === 'truth';
   const shared = finite(field ? [...values.mean, ...truth] : [...values.error, ...values.sd]);
   const traces = [{
-    type: 'heatmap', x: t, y: x, z, zmin: field ? Math.min(...shared) : 0, zmax: Math.max(...shared),
+    type: 'heatmap', x: t, y: x, z, zmin: field ? smallest(shared) : 0, zmax: largest(shared),
     colorscale: field ? 'Viridis' : [[0, '#f5f8fc'], [.5, '#7fa9d4'], [1, '#12365f']],
     colorbar: {thickness: 10, outlinewidth: 0, len: 1},
     hovertemplate: 't %{x:.3g}, x %{y:.3g}: %{z:.4g}<extra></extra>',
@@ -125,7 +125,7 @@ const draw = {
     const k = Number(about.parameter), truth = result.lambda.truth ? result.lambda.truth[k] : null;
     const draws = finite(column(result.lambda.draws, k));
     const width = scottWidth(draws);
-    const ends = finite([truth, Math.min(...draws) - 3 * width, Math.max(...draws) + 3 * width]);
+    const ends = finite([truth, smallest(draws) - 3 * width, largest(draws) + 3 * width]);
     const traces = [], annotations = [];
     let tallest = 0;
     posteriors.forEach((posterior, i) => {
@@ -133,17 +133,17 @@ const draw = {
       if (!of || !(of.grid || of.draws)) return;
       const grid = of.grid || densityGrid(of.draws);
       const density = of.density || kernelDensity(of.draws, grid, scottWidth(of.draws));
-      const top = Math.max(...finite(density));
+      const top = largest(finite(density));
       grid.forEach((x, j) => { if (density[j] > 1e-3 * top) ends.push(x); });
       tallest = Math.max(tallest, top);
       traces.push(line(grid, density, methodOf(posterior), {color: green, width: 1.8, dash: 'dash'},
                        {meta: {exact: i}, visible: i === shownExact}));
     });
-    let low = Math.min(...ends), high = Math.max(...ends);
+    let low = smallest(ends), high = largest(ends);
     let top = tallest;
     if (width > 0) {
       const grid = unique([...steps(low, high, 300), ...densityGrid(draws)]);
-      const density = kernelDensity(draws, grid, width), peak = Math.max(...density);
+      const density = kernelDensity(draws, grid, width), peak = largest(density);
       traces.unshift(line(grid, density, 'ensemble', {color: rgba(blue, 1), width: 2},
                           {fill: 'tozeroy', fillcolor: rgba(blue, .14)}));
       // A collapsed ensemble would press everything else flat.

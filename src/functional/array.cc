@@ -1,11 +1,13 @@
 #include <sturnus/functional/array.h>
 #include <sturnus/functional/doubles.h>
+#include <sturnus/functional/emitter.h>
 #include <sturnus/functional/graph.h>
 #include <sturnus/functional/print.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <mutex>
@@ -33,7 +35,7 @@ T as_element(const Number& number) {
   } else if constexpr (std::is_arithmetic_v<T>) {
     return static_cast<T>(number.real);
   } else {
-    return T(static_cast<float>(number.real));
+    return T(static_cast<float>(number.as(dtype_of<T>).real));  // else it would be rounded twice
   }
 }
 
@@ -253,92 +255,136 @@ void set_default_device(const Device& device) {
 
 namespace {
 
+using Notation = std::chars_format;
+
+// Whether fixed notation would be long, by NumPy's bounds, in the precision of the type.
+template <class T>
+bool needs_exponent(T value) {
+  T size = std::abs(value);
+  return std::isfinite(value) && size > 0 && (size < static_cast<T>(1e-4) || size >= 1e8);
+}
+
 // The shortest decimal that reads back as the same number, for f64 to eight digits.
 template <class T>
-std::string element_text(T value) {
+std::string real_text(T value, Notation notation) {
   if (std::isnan(static_cast<float>(value))) return "nan";  // its sign means nothing
-  char text[32];
+  char text[40];
+  double shortened;
   if constexpr (std::is_same_v<T, double>) {
     std::snprintf(text, sizeof(text), "%.8g", value);
-    return text;
+    shortened = std::strtod(text, nullptr);
   } else {
-    return {text, std::to_chars(text, text + sizeof(text), static_cast<float>(value)).ptr};
+    auto single = static_cast<float>(value);
+    shortened = std::strtod(internal::shortest_text(single, dtype_of<T>).c_str(), nullptr);
+  }
+  return {text, std::to_chars(text, text + sizeof(text), shortened, notation).ptr};
+}
+
+template <class T>
+std::string value_text(const T& value, Notation notation) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value ? "true" : "false";
+  } else if constexpr (requires { value.imag(); }) {
+    return real_text(value.real(), notation) + (std::signbit(value.imag()) ? "-" : "+") +
+           real_text(std::abs(value.imag()), notation) + "i";
+  } else if constexpr (std::is_integral_v<T>) {
+    return std::to_string(value);
+  } else {
+    return real_text(value, notation);
   }
 }
 
 template <class T>
-std::string value_text(const T& value) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return value ? "true" : "false";
-  } else if constexpr (requires { value.imag(); }) {
-    return element_text(value.real()) + (std::signbit(value.imag()) ? "-" : "+") +
-           element_text(std::abs(value.imag())) + "i";
-  } else if constexpr (std::is_integral_v<T>) {
-    return std::to_string(value);
+bool needs_exponent_in(const T& value) {
+  if constexpr (requires { value.imag(); }) {
+    return needs_exponent(value.real()) || needs_exponent(value.imag());
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return needs_exponent(value);
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return false;
   } else {
-    return element_text(value);
+    return needs_exponent(static_cast<float>(value));
   }
+}
+
+std::string element_text(DType dtype, const void* element, Notation notation) {
+  return visit_dtype(dtype, [&](auto zero) {
+    return value_text(*static_cast<const decltype(zero)*>(element), notation);
+  });
+}
+
+// The notation of an element by itself.
+Notation notation_of(DType dtype, const void* element) {
+  bool exponent = visit_dtype(dtype, [element](auto zero) {
+    return needs_exponent_in(*static_cast<const decltype(zero)*>(element));
+  });
+  return exponent ? Notation::scientific : Notation::fixed;
 }
 
 }  // namespace
 
 std::string internal::print_element(DType dtype, const void* element) {
-  return visit_dtype(dtype, [element](auto zero) {
-    return value_text(*static_cast<const decltype(zero)*>(element));
-  });
+  return element_text(dtype, element, notation_of(dtype, element));
 }
 
 namespace {
 
-// Rows of elements in brackets, the long middle of an axis left out and blank lines between blocks
-// as NumPy does.
-void print_axis(std::ostream& out, const std::function<std::string(std::size_t)>& element,
-                const ArrayType& type, std::size_t axis, std::size_t begin, std::size_t indent) {
+constexpr std::size_t line_width = 75;
+
+// Rows of elements in brackets, the long middle of an axis left out, blank lines between blocks and
+// long rows in several lines, as NumPy has them.
+std::string rows_text(const std::function<std::string(std::size_t)>& element, const ArrayType& type,
+                      std::size_t axis, std::size_t begin) {
   const Shape& shape = type.shape;
-  if (axis == shape.size()) {
-    out << element(begin);
-    return;
-  }
+  if (axis == shape.size()) return element(begin);
   auto extent = static_cast<std::size_t>(shape[axis]);
   std::size_t stride = 1;
   for (std::size_t i = axis + 1; i < shape.size(); i++)
     stride *= static_cast<std::size_t>(shape[i]);
   std::size_t inner = shape.size() - axis - 1;
-  std::string gap = inner == 0 ? " " : std::string(inner, '\n') + std::string(indent + 1, ' ');
+  std::string line_break(std::max<std::size_t>(inner, 1), '\n');
+  line_break += std::string(axis + 1, ' ');
   bool shorten = type.size() > 1000 && extent > 6;
-  out << '[';
+  std::string text = "[";
+  std::size_t column = axis;
   for (std::size_t i = 0; i < extent; i++) {
-    if (i > 0) out << gap;
-    if (shorten && i == 3) {
-      out << "...";
-      i = extent - 4;
-      continue;
-    }
-    print_axis(out, element, type, axis + 1, begin + i * stride, indent + 1);
+    bool omitted = shorten && i == 3;
+    if (omitted) i = extent - 4;
+    std::string part = omitted ? "..." : rows_text(element, type, axis + 1, begin + i * stride);
+    // A space before it, and all brackets that may close behind it.
+    bool fits = inner == 0 && column + 1 + part.size() + shape.size() <= line_width;
+    if (i > 0) text += fits ? " " : line_break;
+    column = (fits ? column : axis) + 1 + part.size();
+    text += part;
   }
-  out << ']';
+  return text + "]";
 }
 
 }  // namespace
 
 std::string internal::print_elements(const ArrayType& type, const void* elements) {
   if (type.size() == 0) return "[]";
-  std::size_t width = 0;
-  auto text = [&](std::size_t i) {
-    return print_element(type.dtype, static_cast<const char*>(elements) + i * size_of(type.dtype));
+  auto address = [&](std::size_t i) {
+    return static_cast<const char*>(elements) + i * size_of(type.dtype);
   };
-  auto measure = [&](std::size_t i) {
-    width = std::max(width, text(i).size());
+  std::vector<std::size_t> shown;
+  auto note = [&](std::size_t i) {
+    shown.push_back(i);
     return std::string();
   };
+  rows_text(note, type, 0, 0);
+  bool exponents = std::any_of(shown.begin(), shown.end(), [&](std::size_t i) {
+    return notation_of(type.dtype, address(i)) == Notation::scientific;
+  });
+  Notation notation = exponents ? Notation::scientific : Notation::fixed;
+  std::size_t width = 0;
+  auto text = [&](std::size_t i) { return element_text(type.dtype, address(i), notation); };
+  for (std::size_t i : shown) width = std::max(width, text(i).size());
   auto aligned = [&](std::size_t i) {
     std::string element = text(i);
     return element.insert(0, width - element.size(), ' ');
   };
-  std::ostringstream out, measured;
-  print_axis(measured, measure, type, 0, 0, 0);
-  print_axis(out, aligned, type, 0, 0, 0);
-  return out.str();
+  return rows_text(aligned, type, 0, 0);
 }
 
 std::ostream& operator<<(std::ostream& out, const Array& array) {

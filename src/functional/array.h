@@ -225,7 +225,8 @@ Array array(std::initializer_list<NestedNumbers> numbers, DType dtype = DType::f
 /// Wraps a buffer.
 Array from_buffer(Buffer buffer);
 
-/// Prints like NumPy; a traced array prints its type.
+/// Prints like NumPy, but whole floats without a point, [1 2.5], and exponents only for numbers of
+/// 1e8 or more and below 1e-4; a traced array prints its type.
 std::ostream& operator<<(std::ostream& out, const Array& array);
 std::string to_string(const Array& array);
 

@@ -92,6 +92,17 @@ Closed close_since(const Arrays& outputs, std::uint64_t since) {
   return close_around(nodes, outputs, {});
 }
 
+Arrays pull_back_body(const Body& body, const Arrays& x, const Mask& linear, const Arrays& ct) {
+  Arrays arguments = x, roots;
+  for (std::size_t i = 0; i < x.size(); i++) {
+    if (!linear[i]) continue;
+    arguments[i] = placeholder(body.parameters[i], "grad");
+    roots.push_back(arguments[i]);
+  }
+  Mask given = present(ct);
+  return scattered(pull_back(chosen(body(arguments), given), chosen(ct, given), roots), linear);
+}
+
 Closed spread_body(const Body& body, const Arrays& x, const Mask& mapped, std::int64_t n) {
   Arrays roots = placeholders(types_of(x), "vmap");
   Mask out;

@@ -34,6 +34,10 @@ Closed close(const Arrays& outputs, const Arrays& roots);
 /// Makes a body without roots of what was made since `next_node_id()` was `since`.
 Closed close_since(const Arrays& outputs, std::uint64_t since);
 
+/// Cotangents of those of the arguments `x` that `linear` marks, in which the body is linear, from
+/// those of its outputs.
+Arrays pull_back_body(const Body& body, const Arrays& x, const Mask& linear, const Arrays& ct);
+
 /// The body for n problems at once, on inputs like `x`, of which `mapped` marks those with the
 /// extra axis 0. All outputs have it.
 Closed spread_body(const Body& body, const Arrays& x, const Mask& mapped, std::int64_t n);

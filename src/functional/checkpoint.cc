@@ -9,11 +9,25 @@
 namespace sturnus::internal {
 namespace {
 
+// Kept values, then cotangents, for a second pass: behind the barrier the values are new ones, so
+// that nothing of the first pass is kept for it; with the cotangents in it, it cannot start early.
+Arrays late(const Arrays& kept, const Arrays& cotangents) {
+  return barrier(joined(kept, cotangents));
+}
+
 struct Checkpoint {
   static constexpr std::string_view name = "checkpoint";
   Body body;
   ArrayTypes infer(const Arrays&) const { return types_of(body.outputs); }
   Arrays jvp(const Arrays& x, const Arrays& y, const Arrays& dx) const;
+  // In a tangent stands one that a rule of custom_jvp called.
+  Arrays transpose(const Arrays& ct, const Arrays& x, const Mask& linear) const {
+    Mask fixed = linear, given = present(ct);
+    fixed.flip();
+    Arrays kept = chosen(x, fixed), behind = late(kept, chosen(ct, given));
+    return pull_back_body(body, scattered(part(behind, 0, kept.size()), fixed), linear,
+                          scattered(part(behind, kept.size(), behind.size() - kept.size()), given));
+  }
   Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
     Closed wide = spread_body(body, x, mapped, n);
     return make_all(Checkpoint{wide.body}, joined(x, wide.captured));
@@ -47,11 +61,9 @@ struct CheckpointTangent {
     return push_forward(forward(roots), roots, x, dx).tangents;
   }
   Arrays transpose(const Arrays& ct, const Arrays& x, const Mask&) const {
-    // Behind the barrier the values are new ones, so that nothing of the first pass is kept for the
-    // second; with the cotangents in it, the second cannot start early.
     Arrays kept = values(x);
     Mask given = present(ct);
-    Arrays behind = barrier(joined(kept, chosen(ct, given)));
+    Arrays behind = late(kept, chosen(ct, given));
     Arrays again = part(behind, 0, kept.size());
     Arrays cts = part(behind, kept.size(), behind.size() - kept.size());
     Arrays directions =

@@ -67,7 +67,7 @@ auto scan_as(std::string_view name, const F& f, const Carry& start, const Xs& xs
     auto middle = leaves.begin() + static_cast<std::ptrdiff_t>(start_leaves.size());
     auto [carry, y] = f(with_leaves(like, Arrays(leaves.begin(), middle)),
                         with_leaves(xs, Arrays(middle, leaves.end())));
-    y_like = y;
+    y_like.emplace(Y(y));
     Arrays outputs = carried(name, like, C(carry), where);
     for (const Array& leaf : leaves_of(*y_like, name, "y", where)) outputs.push_back(leaf);
     return outputs;
@@ -164,7 +164,7 @@ Arrays branch_leaves(std::string_view function, std::optional<Result>& like, Res
                      Where where) {
   Arrays leaves =
       leaves_like(function, "one branch", like ? *like : result, "another", result, where);
-  like = std::move(result);
+  like.emplace(std::move(result));
   return leaves;
 }
 

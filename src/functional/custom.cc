@@ -41,6 +41,14 @@ struct CustomJvp {
     Arrays both = rule(joined(joined(values, tangents), of_rule(x)));
     return part(both, y.size(), y.size());
   }
+  // In a tangent stands one that the rule of another called, for which it is linear.
+  Arrays transpose(const Arrays& ct, const Arrays& x, const Mask& linear) const {
+    Mask own_linear(linear.begin(),
+                    linear.begin() + static_cast<std::ptrdiff_t>(function.parameters.size()));
+    Arrays back = pull_back_body(function, own(x), own_linear, ct);
+    back.resize(x.size());  // the value does not depend on what the rule captures
+    return back;
+  }
   Arrays batch(const Arrays& x, const Mask& mapped, std::int64_t n) const {
     std::size_t before = function.parameters.size();
     Mask own_mask(mapped.begin(), mapped.begin() + static_cast<std::ptrdiff_t>(before));

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 namespace sturnus::internal {
 namespace {
@@ -45,10 +46,19 @@ std::string mlir_types(const ArrayTypes& types) {
   return "(" + text + ")";
 }
 
-std::string shortest_text(double value) {
+std::string shortest_text(double value, DType dtype) {
   char text[40];
-  auto end = std::to_chars(text, text + sizeof(text), value).ptr;
-  return {text, end};
+  auto written = [&text](auto... what) {
+    return std::string(text, std::to_chars(text, text + sizeof(text), what...).ptr);
+  };
+  if (dtype == DType::f32 || dtype == DType::c64) return written(static_cast<float>(value));
+  if (dtype != DType::f16 && dtype != DType::bf16) return written(value);
+  std::string some;
+  for (int digits = 1; digits <= 5; digits++) {  // which tell all halves apart
+    some = written(value, std::chars_format::general, digits);
+    if (Number(std::strtod(some.c_str(), nullptr)).as(dtype).real == value) break;
+  }
+  return some;
 }
 
 std::string mlir_number(const Number& number, DType dtype) {

@@ -24,8 +24,9 @@ std::string mlir_integers(std::string_view name, const std::vector<std::int64_t>
 std::string mlir_integer(std::string_view name, std::int64_t value);
 /// name = "text", whatever characters the text has
 std::string mlir_string(std::string_view name, std::string_view text);
-/// The shortest decimal that reads back as the same double.
-std::string shortest_text(double value);
+/// The shortest decimal that reads back as the same element of a floating type; of other types as
+/// the same double.
+std::string shortest_text(double value, DType dtype = DType::f64);
 
 class Emitter {
  public:

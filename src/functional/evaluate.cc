@@ -166,6 +166,17 @@ Compiled load_compiled(const std::string& stablehlo, const std::string& code,
   return {Programs::instance().get(stablehlo, device), {}};
 }
 
+std::vector<Buffer> bring_to(const Device& device, std::vector<const Buffer*>& buffers) {
+  std::vector<Buffer> copies;
+  for (const Buffer*& buffer : buffers) {
+    if (buffer->device() == device) continue;
+    copies.reserve(buffers.size());  // so that what is in it stays in place
+    copies.push_back(buffer->copy_to(device));
+    buffer = &copies.back();
+  }
+  return copies;
+}
+
 Arrays run(const Compiled& compiled, std::vector<const Buffer*> arguments,
            const std::vector<int>& donate, const char* taker) {
   for (const auto& buffer : compiled.captured) arguments.push_back(buffer.get());

@@ -27,6 +27,9 @@ void clear_programs();
 /// How many there are.
 std::size_t kept_programs();
 
+/// Puts copies on `device` in the places of buffers that are elsewhere; it gives the copies.
+std::vector<Buffer> bring_to(const Device& device, std::vector<const Buffer*>& buffers);
+
 /// Runs a program; results in the order of the outputs it was compiled for. `taker` is what
 /// messages call the one that takes the donated arguments: a text that is never freed.
 Arrays run(const Compiled& compiled, std::vector<const Buffer*> arguments,

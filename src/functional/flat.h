@@ -117,7 +117,7 @@ class Flat {
   }
   FlatFunction function() {
     return [this](const Arrays& leaves) {
-      like_ = Result(std::apply(f_, with_leaves(arguments_, leaves)));
+      like_.emplace(Result(std::apply(f_, with_leaves(arguments_, leaves))));
       return leaves_of(*like_, caller_.name, "the result", caller_.where);
     };
   }

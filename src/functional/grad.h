@@ -69,7 +69,7 @@ class Apart {
   template <class... Args>
   auto operator()(const Args&... args) const {
     if constexpr (marked) {
-      both_ = f_(args...);
+      both_.emplace(f_(args...));
       aux_ = leaves_of(both_->second, caller_.name, "what stands beside the value", caller_.where);
       return both_->first;
     } else {
@@ -109,9 +109,10 @@ auto selected(const Arguments& arguments, std::index_sequence<Wrt...>) {
 template <class F, class Arguments, std::size_t... Wrt>
 auto fixing_others(const F& f, const Arguments& arguments, std::index_sequence<Wrt...>) {
   return [&f, &arguments](const std::tuple_element_t<Wrt, Arguments>&... chosen) {
-    Arguments all = arguments;
-    ((std::get<Wrt>(all) = chosen), ...);
-    return std::apply(f, all);
+    // By address, since trees with const members cannot be assigned to.
+    auto all = std::apply([](const auto&... each) { return std::tuple(&each...); }, arguments);
+    ((std::get<Wrt>(all) = &chosen), ...);
+    return std::apply([&f](const auto*... each) { return f(*each...); }, all);
   };
 }
 

@@ -107,18 +107,22 @@ class LiveNodes {
   // Deletes a node, and then, one after another rather than one inside another, the nodes that only
   // it kept alive: a long chain must not use up the stack.
   static void forget(const Node* node) {
-    static thread_local std::vector<const Node*> waiting;
-    static thread_local bool deleting = false;
-    waiting.push_back(node);
-    if (deleting) return;
-    deleting = true;
-    while (!waiting.empty()) {
-      const Node* next = waiting.back();
-      waiting.pop_back();
+    // The list of the outermost call. It is not thread_local itself: at exit it would be gone
+    // before the nodes that static variables hold.
+    static thread_local std::vector<const Node*>* waiting = nullptr;
+    if (waiting != nullptr) {
+      waiting->push_back(node);
+      return;
+    }
+    std::vector<const Node*> list = {node};
+    waiting = &list;
+    while (!list.empty()) {
+      const Node* next = list.back();
+      list.pop_back();
       instance().erase(*next);
       delete next;
     }
-    deleting = false;
+    waiting = nullptr;
   }
 
   void erase(const Node& node) {

@@ -25,18 +25,11 @@ JitCache::JitCache(JitOptions options, Where where) : options_(std::move(options
 Arrays JitCache::Entry::run(const TreeScan& arguments) const {
   std::vector<const Buffer*> list;
   list.reserve(arguments.leaves.size() + compiled.captured.size());
-  std::vector<Buffer> moved;
-  moved.reserve(arguments.leaves.size());  // so that what is in it stays in place
   Blame blame(where, "jit");
   for (std::size_t i = 0; i < arguments.leaves.size(); i++) {
-    const Buffer& buffer = arguments.leaf<Array>(i).buffer(where);
-    if (buffer.device() == device) {
-      list.push_back(&buffer);
-    } else {
-      moved.push_back(buffer.copy_to(device));
-      list.push_back(&moved.back());
-    }
+    list.push_back(&arguments.leaf<Array>(i).buffer(where));
   }
+  std::vector<Buffer> copies = bring_to(device, list);
   return run_checked(compiled, std::move(list), donate, graph.get(), taker);
 }
 

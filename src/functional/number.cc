@@ -1,6 +1,7 @@
 #include <sturnus/functional/number.h>
 #include <sturnus/functional/op.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -39,6 +40,34 @@ bool is_double(const Number& number) {
   }
 }
 
+// The element of a floating type that is nearest to a real, the even one of two: its last digit
+// stands for a power of 2. What is past the largest is infinite, as in a conversion.
+double nearest(double real, DType dtype) {
+  struct Format {
+    int digits, smallest;  // binary digits, and the exponent of the smallest element
+    double largest;
+  };
+  Format format;
+  switch (dtype) {
+    case DType::f16:
+      format = {11, -24, 0x1.ffcp15};
+      break;
+    case DType::bf16:
+      format = {8, -133, 0x1.fep127};
+      break;
+    case DType::f32:
+    case DType::c64:
+      format = {24, -149, 0x1.fffffep127};
+      break;
+    default:
+      return real;
+  }
+  if (!std::isfinite(real) || real == 0) return real;
+  double unit = std::ldexp(1.0, std::max(std::ilogb(real) + 1 - format.digits, format.smallest));
+  double rounded = std::nearbyint(real / unit) * unit;
+  return std::abs(rounded) <= format.largest ? rounded : std::copysign(HUGE_VAL, real);
+}
+
 }  // namespace
 
 bool Number::fits(DType dtype) const {
@@ -57,7 +86,9 @@ bool Number::fits(DType dtype) const {
 Number Number::as(DType dtype) const {
   if (dtype == DType::boolean) return real != 0 || imaginary != 0 ? 1.0 : 0.0;
   if (is_integer(dtype) && kind == Kind::real) return std::trunc(real) + 0.0;
-  return is_double(*this) || (kind == Kind::integer && !is_integer(dtype)) ? Number(real) : *this;
+  if (is_integer(dtype)) return is_double(*this) ? Number(real) : *this;
+  Number rounded(std::complex<double>(nearest(real, dtype), nearest(imaginary, dtype)));
+  return is_double(rounded) ? Number(rounded.real) : rounded;
 }
 
 std::string Number::str() const {

@@ -40,8 +40,8 @@ struct Number {
   /// Whether an array's element can be the number, rounded: integer types end somewhere, and only
   /// complex types have imaginary parts.
   bool fits(DType dtype) const;
-  /// As an element of a type that it fits, in the way `internal::full` keeps it: equal elements are
-  /// equal numbers.
+  /// As an element of a type that it fits, rounded to it, in the way `internal::full` keeps it:
+  /// equal elements are equal numbers.
   Number as(DType dtype) const;
   /// "300", "2.5", "1+2i".
   std::string str() const;

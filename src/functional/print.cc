@@ -34,8 +34,8 @@ std::string print_graph(const Arrays& parameters, const std::vector<std::string>
   text += ") {\n";
   auto name_of = [&](const Array& value) {
     if (auto number = splat(value)) {
-      return value.rank() == 0 ? shortest_text(*number)
-                               : shortest_text(*number) + ":" + value.type().str();
+      std::string text = shortest_text(*number, value.dtype());
+      return value.rank() == 0 ? text : text + ":" + value.type().str();
     }
     auto found = known.find(value.node().get());
     std::string name = found == known.end() ? "%?" : found->second;

@@ -15,7 +15,7 @@ std::string print_graph(const Arrays& parameters, const std::vector<std::string>
 
 /// One element in the host's memory, as short as reads back the same (f64: eight digits).
 std::string print_element(DType dtype, const void* element);
-/// Elements in the host's memory, as NumPy prints them.
+/// Elements in the host's memory, as NumPy prints them but for the point behind whole floats.
 std::string print_elements(const ArrayType& type, const void* elements);
 
 }  // namespace sturnus::internal

@@ -84,6 +84,7 @@ Arrays Program::run(const Arrays& arguments, Where where) const {
     }
     list.push_back(&arguments[i].buffer(where));
   }
+  std::vector<Buffer> copies = internal::bring_to(device_, list);
   return internal::run_checked(compiled_, std::move(list), donate_, graph_.get(),
                                "a compiled program");
 }

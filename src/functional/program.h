@@ -45,8 +45,9 @@ class Lowered {
 /// A compiled function of flat lists of arrays. A cheap, copyable handle.
 class Program {
  public:
-  /// The results. Throws ShapeError when the arguments are not as many, and of the types, that it
-  /// was compiled for, TraceError when one has no value.
+  /// The results. Arguments that are on another device are copied to the program's. Throws
+  /// ShapeError when they are not as many, and of the types, that it was compiled for, TraceError
+  /// when one has no value.
   Arrays run(const Arrays& arguments, Where where = Where::here()) const;
 
   const internal::ArrayTypes& argument_types() const { return argument_types_; }
@@ -70,8 +71,10 @@ class Program {
 
  private:
   friend class Lowered;
-  explicit Program(internal::Compiled compiled) : compiled_(std::move(compiled)) {}
+  explicit Program(internal::Compiled compiled)
+      : compiled_(std::move(compiled)), device_(compiled_.executable.devices()[0]) {}
   internal::Compiled compiled_;
+  Device device_;
   std::string name_;
   std::string stablehlo_;  // complete, captured arrays included
   internal::ArrayTypes argument_types_, result_types_;

@@ -43,8 +43,10 @@ Array log_sigmoid(Operand x) {
   return composed("log_sigmoid", x, [](const Array& y) { return -softplus(-y); });
 }
 
-Array relu(Operand x) {
-  return composed("relu", x, [](const Array& y) { return where(y <= 0.0, 0.0, y); });
+Array relu(Operand operand) {
+  internal::Blame blame(operand.where, "relu");
+  Array x = internal::to_array(operand);
+  return internal::as_one_program([&] { return where(x <= 0, 0, x); });
 }
 
 Array leaky_relu(Operand x, double slope) {

@@ -11,7 +11,7 @@ namespace sturnus {
 Array softplus(Operand x);
 /// log(sigmoid(x)) = -softplus(-x).
 Array log_sigmoid(Operand x);
-/// max(x, 0), with derivative 0 at 0.
+/// max(x, 0), with derivative 0 at 0. Integers stay integers.
 Array relu(Operand x);
 /// x where it is positive, else slope x.
 Array leaky_relu(Operand x, double slope = 0.01);

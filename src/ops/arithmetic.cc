@@ -6,12 +6,19 @@
 #include <optional>
 
 #include "src/ops/elementwise.h"
+#include "src/ops/limits.h"
 
 namespace sturnus {
 namespace internal {
 namespace {
 
 bool is_real(const Array& x) { return is_inexact(x.dtype()); }
+
+// Whether a constant of a type, or of its parts, keeps its precision.
+bool is_normal(double value, DType dtype) {
+  Limits limits = limits_of(real_type(dtype));
+  return std::abs(value) >= limits.tiny && std::abs(value) <= limits.largest;
+}
 
 // Sums and products with their operands in one order: equal ones are one node, whatever transform
 // made them.
@@ -48,8 +55,8 @@ struct Subtract {
     if (!is_real(x[0])) return {};
     auto a = splat(x[0]), b = splat(x[1]);
     if (a && b) return full(*a - *b, x[0].type());
+    // But 0 - x is not -x, which is -0 at 0.
     if (b == 0.0) return x[0];
-    if (a == 0.0) return -x[1];
     if (as<Negate>(x[1]) != nullptr) return x[0] + x[1].node()->inputs[0];
     if (as<Negate>(x[0]) != nullptr && x[0].node()->inputs[0].same(x[1])) return -2.0 * x[1];
     return {};
@@ -98,7 +105,8 @@ std::optional<Scaled> scaled(const Array& x) {
   return {};
 }
 
-// Exact rewrites only: a program may not change its rounding because an operation was merged.
+// Exact rewrites only: a program may not change its rounding because an operation was merged. Two
+// exceptions, which XLA makes too: 0 + x is x, also for -0, and constant factors become one.
 Array Negate::simplify(const Arrays& x) const {
   if (as<Negate>(x[0]) != nullptr) return x[0].node()->inputs[0];
   if (!is_real(x[0])) return {};
@@ -130,8 +138,14 @@ Array Multiply::simplify(const Arrays& x) const {
   double factor = a ? *a : *b;
   if (factor == 1.0) return y;
   if (factor == -1.0) return -y;
-  // c1 * (c2 * y) and c * -y: one multiplication.
-  if (auto inner = scaled(y)) return full(factor * inner->factor, y.type()) * inner->rest;
+  // c1 * (c2 * y) and c * -y: one multiplication. What is finite step by step stays so: 300 twice
+  // is infinite in f16.
+  if (auto inner = scaled(y)) {
+    double both = factor * inner->factor;
+    bool exact_0 = factor == 0 || inner->factor == 0;
+    if (exact_0 || is_normal(both, y.dtype())) return full(both, y.type()) * inner->rest;
+    return {};
+  }
   if (as<Negate>(y) != nullptr) return full(-factor, y.type()) * y.node()->inputs[0];
   return {};
 }
@@ -143,9 +157,10 @@ struct Divide {
     if (!is_real(x[0])) return {};
     auto a = splat(x[0]), b = splat(x[1]);
     if (a && b) return full(*a / *b, x[0].type());
-    // Division by a power of two is multiplication, exactly.
+    // Division by a power of two is multiplication, exactly where the type has its inverse.
     int exponent = 0;
-    if (b && *b != 0 && std::abs(std::frexp(*b, &exponent)) == 0.5) {
+    bool power_of_2 = b && std::abs(std::frexp(*b, &exponent)) == 0.5;
+    if (power_of_2 && is_normal(*b, x[0].dtype()) && is_normal(1 / *b, x[0].dtype())) {
       return x[0] * full(1 / *b, x[0].type());
     }
     return {};
@@ -186,7 +201,13 @@ struct Power {
   using Family = Elementwise;
   Array jvp(const Arrays& x, const Array& y, const Arrays& dx) const {
     Array base, exponent;
-    if (!dx[0].empty()) base = dx[0] * (x[1] * make(Power{}, {x[0], x[1] - 1.0}));
+    if (!dx[0].empty()) {
+      Array lower = x[1] - 1.0;
+      // 0 times 0^-1, where x^0 is 1 all around.
+      bool may_be_0 = splat(x[1]).value_or(0) == 0;
+      if (may_be_0) lower = where((x[0] == 0.0) & (x[1] == 0.0), 1.0, lower);
+      base = dx[0] * (x[1] * make(Power{}, {x[0], lower}));
+    }
     if (!dx[1].empty()) {
       // 0^b is constant in b > 0, although log 0 is infinite.
       Array safe = where(x[0] == 0.0, 1.0, x[0]);
@@ -285,10 +306,11 @@ Array& operator/=(Array& x, const Operand& y) { return x = Operand(x, y.where) /
 Array floor_divide(Operand a, Operand b) {
   Blame blame(a.where, "floor_divide");
   auto [x, y] = promote("floor_divide", a, b);
-  if (!is_integer(x.dtype())) return floor(x / y);
-  Array towards_0 = internal::make(internal::Divide{}, {x, y});
   Array rest = x % y;
   Array below = (rest != 0) & ((rest < 0) != (y < 0));
+  // Of reals without the rest: x / y may round up to a whole number, as 1 / 0.1 does.
+  bool whole = is_integer(x.dtype());
+  Array towards_0 = whole ? internal::make(internal::Divide{}, {x, y}) : round((x - rest) / y);
   return towards_0 - convert(below, x.dtype());
 }
 
@@ -308,14 +330,21 @@ Array square(Operand x) {
 
 Array pow(Operand a, Operand b) {
   Blame blame(a.where, "pow");
-  double number = b.number && b.number->kind != Number::Kind::complex ? b.number->real : 0.5;
-  if (number != std::floor(number) || std::abs(number) > 64) {
-    Array x = internal::to_floating(a);
-    return internal::make_promoted(internal::Power{}, "pow", x, b);
+  bool known = b.number && b.number->kind != Number::Kind::complex;
+  double number = known ? b.number->real : 0.5;
+  // 2.0 makes integers real, as it does elsewhere; 2 does not.
+  bool keeps_integers = known && b.number->kind != Number::Kind::real && number >= 0;
+  Array base = keeps_integers ? internal::to_array(a) : internal::to_floating(a);
+  if (base.dtype() == DType::boolean) base = convert(base, DType::i32);
+  bool small = number == std::floor(number) && std::abs(number) <= 64;
+  if (!small && !is_integer(base.dtype())) {
+    bool has_type = !b.number && internal::is_inexact(b.array.dtype());
+    auto [x, y] = promote("pow", has_type ? a : Operand(base, a.where), b);
+    return internal::make(internal::Power{}, {x, y});
   }
   // By squaring; exact derivatives at 0, which power does not have.
-  Array base = internal::to_array(a);
-  auto exponent = static_cast<int>(std::abs(number));
+  auto size = static_cast<std::uint64_t>(std::abs(number));
+  std::uint64_t exponent = keeps_integers ? b.number->integer : size;
   Array result = internal::ones_of(base.type());
   for (Array square = base; exponent > 0; exponent /= 2) {
     if (exponent % 2 == 1) result = result * square;

@@ -25,10 +25,13 @@ Array operator-(Operand x);
 /// The rest of a / b with the sign of a. StableHLO: remainder.
 Array operator%(Operand a, Operand b);
 /// a / b rounded down, and the rest with the sign of b, so that a = floor_divide(a, b) b + mod(a,
-/// b); integers stay integers.
+/// b); integers stay integers. floor_divide(1.0, 0.1) is 9, since 0.1 is a little more than a
+/// tenth; both are NaN for a real b of 0. Throw DtypeError for bool and complex numbers.
 Array floor_divide(Operand a, Operand b);
 Array mod(Operand a, Operand b);
-/// a^b for real a and b; a small whole number b is computed by multiplication. StableHLO: power.
+/// a^b; a small whole number b is computed by multiplication. Integers stay integers (bool becomes
+/// i32) for a C++ integer b of 0 or more; for 2.0, a negative b and arrays they become f32 or the
+/// real type beside them. 0^0 is 1, with derivative 0 by a. StableHLO: power.
 Array pow(Operand a, Operand b);
 /// x * x.
 Array square(Operand x);
@@ -84,7 +87,7 @@ Array is_nan(Operand x);
 Array is_inf(Operand x);
 /// x with NaN replaced.
 Array nan_to(Operand x, Operand replacement);
-/// x with NaN replaced by 0 and infinities by the largest finite numbers.
+/// x with NaN replaced by 0 and infinities by the largest finite numbers; integers as they are.
 Array nan_to_num(Operand x);
 
 /// x in another element type.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -66,9 +67,25 @@ inline Axes picked(const Axes& from, const Axes& axes) {
   return result;
 }
 
+/// Sums and products of extents; where they overflow, the largest number, which checked_shape
+/// refuses, or the lowest.
+inline std::int64_t extent_sum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum;
+  using Limits = std::numeric_limits<std::int64_t>;
+  if (__builtin_add_overflow(a, b, &sum)) return a < 0 ? Limits::min() : Limits::max();
+  return sum;
+}
+inline std::int64_t extent_product(std::int64_t a, std::int64_t b) {
+  std::int64_t product;
+  using Limits = std::numeric_limits<std::int64_t>;
+  if (__builtin_mul_overflow(a, b, &product)) {
+    return (a < 0) != (b < 0) ? Limits::min() : Limits::max();
+  }
+  return product;
+}
 inline std::int64_t product(const Shape& shape) {
   std::int64_t size = 1;
-  for (std::int64_t extent : shape) size *= extent;
+  for (std::int64_t extent : shape) size = extent_product(size, extent);
   return size;
 }
 

@@ -145,7 +145,8 @@ Array nan_to(Operand x, Operand replacement) {
 }
 Array nan_to_num(Operand x) {
   Blame blame(x.where, "nan_to_num");
-  Array y = internal::to_floating(x);
+  Array y = internal::to_array(x);
+  if (!internal::is_inexact(y.dtype())) return y;
   double largest = internal::limits_of(y.dtype()).largest;
   Array number = nan_to(y, 0.0);
   Array bounded = where(number > largest, largest, number);

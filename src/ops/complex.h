@@ -1,5 +1,5 @@
-// Complex numbers: c64 and c128. Arithmetic, products, exp, log, sqrt, sin, cos, tanh and the like
-// take them as they take real numbers; transpositions do not conjugate.
+// Complex numbers: c64 and c128. Arithmetic, products, exp, log, sqrt, sines, hyperbolic sines,
+// their inverses and the like take them as they take real numbers; transpositions do not conjugate.
 //
 // Derivatives: the gradient g of a real function f of z = x + iy is df/dx - i df/dy, so that
 // df = Re(g dz). It is 2 conj(z) for |z|^2: to descend, go along -conj(g). This is JAX's

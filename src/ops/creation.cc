@@ -76,6 +76,13 @@ Array arange(double start, double stop, double step, DType dtype, Where where) {
                                   "Give finite ends and a step that is not 0"));
   }
   double steps = std::max(std::ceil((stop - start) / step), 0.0);
+  if (steps >= 0x1p59) {
+    throw ShapeError(internal::message("arange",
+                                       "from " + internal::shortest_text(start) + " to " +
+                                           internal::shortest_text(stop) + " there are " +
+                                           internal::shortest_text(steps) + " elements",
+                                       "Give fewer than 2^59"));
+  }
   Array i = iota({static_cast<std::int64_t>(steps)}, 0, dtype);
   return i * internal::full(step, i.type(), "arange") + internal::full(start, i.type(), "arange");
 }

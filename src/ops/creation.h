@@ -6,7 +6,7 @@
 namespace sturnus {
 
 /// One value everywhere. Throws DtypeError when the type cannot hold it. All functions of a shape
-/// or a count throw ShapeError when it is negative.
+/// or a count throw ShapeError when it is negative, or makes 2^59 elements or more.
 Array full(const Shape& shape, Number value, DType dtype = DType::f32, Where where = Where::here());
 Array zeros(const Shape& shape, DType dtype = DType::f32, Where where = Where::here());
 Array ones(const Shape& shape, DType dtype = DType::f32, Where where = Where::here());

@@ -67,8 +67,10 @@ Array cumsum(Operand operand, int axis, bool reverse) {
   return internal::make(internal::Cumsum{at, reverse}, {x});
 }
 
-Array cumprod(Operand x, int axis, bool reverse) {
-  return cumulative("cumprod", x, to_array(x), axis, reverse, operator*);
+Array cumprod(Operand operand, int axis, bool reverse) {
+  Array x = to_array(operand);
+  if (x.dtype() == DType::boolean) x = convert(x, DType::i32);
+  return cumulative("cumprod", operand, x, axis, reverse, operator*);
 }
 Array cummax(Operand x, int axis, bool reverse) {
   return cumulative("cummax", x, internal::ordered("cummax", x), axis, reverse, maximum);

@@ -10,7 +10,7 @@ namespace sturnus {
 
 /// The running sum; booleans are counted.
 Array cumsum(Operand x, int axis = 0, bool reverse = false);
-/// The running product, with exact derivatives also where elements are zero.
+/// The running product, with exact derivatives also where elements are zero; booleans become i32.
 Array cumprod(Operand x, int axis = 0, bool reverse = false);
 /// The largest and the smallest element so far; NaN from the first NaN on.
 Array cummax(Operand x, int axis = 0, bool reverse = false);

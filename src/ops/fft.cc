@@ -2,9 +2,11 @@
 #include <sturnus/ops/complex.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/fft.h>
+#include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/shape.h>
 
 #include "src/ops/elementwise.h"
+#include "src/ops/random_words.h"
 
 namespace sturnus {
 namespace internal {
@@ -85,6 +87,7 @@ Array to_complex(const Operand& operand) {
 }  // namespace
 }  // namespace internal
 
+using internal::Axes;
 using internal::Blame;
 
 Array fft(Operand operand, int axes) {
@@ -120,6 +123,60 @@ Array irfft(Operand operand, int axes, std::int64_t n) {
         "Give n / 2 + 1 entries for n"));
   }
   return internal::make(internal::Fft{"IRFFT", lengths}, {x});
+}
+
+namespace {
+
+// k / (n spacing) for whole numbers k.
+Array frequencies(std::string_view function, const Array& k, std::int64_t n, double spacing,
+                  DType dtype) {
+  internal::check_floating(function, dtype);
+  return convert(k, dtype) / (static_cast<double>(n) * spacing);
+}
+
+void require_samples(std::string_view function, std::int64_t n) {
+  if (n >= 1) return;
+  throw ShapeError(
+      internal::message(function, "there are " + std::to_string(n) + " samples", "Give 1 or more"));
+}
+
+// Axes rolled by half of their extents, forward or back.
+Array shifted_by_half(std::string_view function, const Operand& operand, const Over& over,
+                      bool forward) {
+  Array x = internal::to_array(operand);
+  Axes axes = internal::iota_axes(x.rank());
+  if (over.axes) axes = internal::checked_axes(function, x.type(), *over.axes);
+  for (std::int64_t axis : axes) {
+    std::int64_t half = x.shape()[static_cast<std::size_t>(axis)] / 2;
+    x = roll(x, forward ? half : -half, static_cast<int>(axis));
+  }
+  return x;
+}
+
+}  // namespace
+
+Array fftfreq(std::int64_t n, double spacing, DType dtype, Where where) {
+  Blame blame(where, "fftfreq");
+  require_samples("fftfreq", n);
+  Array i = arange(n, DType::i64);
+  Array k = sturnus::where(i < (n + 1) / 2, i, i - n);
+  return frequencies("fftfreq", k, n, spacing, dtype);
+}
+
+Array rfftfreq(std::int64_t n, double spacing, DType dtype, Where where) {
+  Blame blame(where, "rfftfreq");
+  require_samples("rfftfreq", n);
+  return frequencies("rfftfreq", arange(n / 2 + 1, DType::i64), n, spacing, dtype);
+}
+
+Array fftshift(Operand x, Over over) {
+  Blame blame(x.where, "fftshift");
+  return shifted_by_half("fftshift", x, over, true);
+}
+
+Array ifftshift(Operand x, Over over) {
+  Blame blame(x.where, "ifftshift");
+  return shifted_by_half("ifftshift", x, over, false);
 }
 
 }  // namespace sturnus

@@ -1,7 +1,9 @@
-// Fourier transforms over the last axes: 1, 2 or 3 of them.
+// Fourier transforms over the last axes: 1, 2 or 3 of them. For another axis put it last with
+// moveaxis.
 #pragma once
 
 #include <sturnus/functional/array.h>
+#include <sturnus/ops/reduce.h>
 
 namespace sturnus {
 
@@ -16,5 +18,19 @@ Array rfft(Operand x, int axes = 1);
 /// The inverse of rfft: real, with n entries along the last axis; 2 (m - 1) for m entries of x
 /// unless n is given. Throws as fft does, and ShapeError unless x has n / 2 + 1 entries there.
 Array irfft(Operand x, int axes = 1, std::int64_t n = 0);
+
+/// The frequencies that belong to the n entries of fft for samples `spacing` apart: 0, 1, 2, ... up
+/// to the middle, then the negative ones up to -1, divided by n spacing; and those of the n / 2 + 1
+/// entries of rfft, all of them positive. Throw ShapeError when n < 1, DtypeError for a type that
+/// is not floating point.
+Array fftfreq(std::int64_t n, double spacing = 1, DType dtype = DType::f32,
+              Where where = Where::here());
+Array rfftfreq(std::int64_t n, double spacing = 1, DType dtype = DType::f32,
+               Where where = Where::here());
+/// The entries of fft with frequency 0 moved to position n / 2 of each axis (all axes unless some
+/// are given), so that frequencies ascend; and the inverse. Throw ShapeError for an axis that x
+/// does not have, or that is named twice.
+Array fftshift(Operand x, Over over = {});
+Array ifftshift(Operand x, Over over = {});
 
 }  // namespace sturnus

@@ -173,7 +173,8 @@ Arrays checked_indices(std::string_view function, const Array& x, const Arrays& 
           function, "an index is " + index.type().str() + ", but must be an integer scalar",
           "Convert it, or use take for several positions"));
     }
-    if (size_of(index.dtype()) > size_of(dtype)) dtype = DType::i64;
+    bool wide = size_of(index.dtype()) > size_of(dtype) || index.dtype() == DType::u32;
+    if (wide) dtype = DType::i64;
   }
   Arrays result;
   for (std::size_t i = 0; i < start.size(); i++) {

@@ -304,7 +304,10 @@ Array varying_quantile(const Array& x, const Array& q, std::int64_t count,
                        Interpolation interpolation) {
   Array sorted = sort(x);
   double last = static_cast<double>(count - 1);
-  Array position = clamp(0.0, converted(q, x.dtype()) * last, last);
+  // Numbers of 16 bits do not count far.
+  bool precise = x.dtype() == DType::f64 || q.dtype() == DType::f64;
+  Array place = converted(q, precise ? DType::f64 : DType::f32);
+  Array position = clamp(0.0, place * last, last);
   auto element = [&](const Array& rank) {
     Array chosen = take(sorted, convert(rank, DType::i32), -1);
     // Axes of q, which came last, come first.
@@ -318,8 +321,9 @@ Array varying_quantile(const Array& x, const Array& q, std::int64_t count,
   Array low = element(floor(position)), high = element(ceil(position));
   Array weight = position - floor(position);
   weight = broadcast(weight, low.shape(), iota_axes(q.rank()));
+  Array between = converted(low * (1.0 - weight) + high * weight, x.dtype());
   // Equal neighbours are the value itself: infinite ones have no weighted mean.
-  return where(low == high, low, low * (1.0 - weight) + high * weight);
+  return where(low == high, low, between);
 }
 
 }  // namespace

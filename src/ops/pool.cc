@@ -47,9 +47,16 @@ Windows resolve(std::string_view function, const Array& x, const Axes& window,
   return all;
 }
 
+// The smallest number of a type.
+Number lowest(DType dtype) {
+  if (is_inexact(dtype)) return -std::numeric_limits<double>::infinity();
+  if (dtype == DType::boolean || dtype > DType::i64) return 0;
+  return std::numeric_limits<std::int64_t>::min() >> (64 - 8 * size_of(dtype));
+}
+
 // Element k of every window is a slice with strides; these are combined one by one, which the
 // compiler makes one loop of.
-Array pooled(const Array& x, const Windows& windows, double around,
+Array pooled(const Array& x, const Windows& windows, const Number& around,
              const std::function<Array(const Array&, const Array&)>& combine) {
   Array padded = pad(x, Array(around, x.dtype()), windows.low, windows.high);
   Axes offset(windows.extents.size(), 0), count;
@@ -80,10 +87,9 @@ using internal::Blame;
 Array max_pool(Operand operand, const std::vector<std::int64_t>& window,
                const PoolOptions& options) {
   Blame blame(operand.where, "max_pool");
-  Array x = internal::to_floating(operand);
+  Array x = internal::to_array(operand);
   internal::Windows windows = internal::resolve("max_pool", x, window, options);
-  double lowest = -std::numeric_limits<double>::infinity();
-  return internal::pooled(x, windows, lowest,
+  return internal::pooled(x, windows, internal::lowest(x.dtype()),
                           [](const Array& a, const Array& b) { return maximum(a, b); });
 }
 

@@ -121,12 +121,16 @@ Array randint(const Key& key, const Shape& shape, Operand low, Operand high, DTy
           "randint", "numbers of type " + std::string(name_of(dtype)) + " are not integers",
           "Ask for i32 or another integer type, or use uniform"));
     }
-    Array a = convert(internal::to_array("randint", low, dtype), dtype);
+    auto spread = [&](const Operand& bound) {
+      Array number = convert(internal::to_array("randint", bound, dtype), dtype);
+      return internal::broadcast_to_shape("randint", number, shape);
+    };
+    Array a = spread(low);
     // One more than the largest of the type is no number of the type, yet an end.
     bool whole = high.number && high.number->kind == Number::Kind::integer;
     Operand largest = whole && high.number->real > 0 ? high.number->integer - 1 : 0;
     bool to_the_end = whole && !high.number->fits(dtype) && largest.number->fits(dtype);
-    Array b = convert(internal::to_array("randint", to_the_end ? largest : high, dtype), dtype);
+    Array b = spread(to_the_end ? largest : high);
     DType word = internal::unsigned_of(dtype);
     auto [for_high, for_low] = split(key);
     Array high_bits = bits(for_high, shape, word), low_bits = bits(for_low, shape, word);

@@ -56,8 +56,9 @@ Array uniform(const Key& key, const Shape& shape = {}, Operand low = 0.0, Operan
 /// Normal with mean 0 and variance 1: sqrt(2) erf_inv(u) of u uniform in (-1, 1).
 Array normal(const Key& key, const Shape& shape = {}, DType dtype = DType::f32,
              Where where = Where::here());
-/// Integers in low <= i < high, nearly uniform: of twice the bits of the type, the remainder.
-/// Throws DtypeError when dtype is not an integer, or cannot hold low and high - 1.
+/// Integers in low <= i < high, nearly uniform: of twice the bits of the type, the remainder. low
+/// and high fit the shape by broadcasting. Throws DtypeError when dtype is not an integer, or
+/// cannot hold low and high - 1, ShapeError when a bound does not fit.
 Array randint(const Key& key, const Shape& shape, Operand low, Operand high,
               DType dtype = DType::i32);
 

@@ -123,8 +123,9 @@ Array tile(Operand operand, std::vector<std::int64_t> counts) {
     }
     elements.push_back(static_cast<std::int64_t>(pairs.size()) + 1);
     pairs.insert(pairs.end(), {counts[i], shape[i]});
-    result.push_back(counts[i] * shape[i]);
+    result.push_back(internal::extent_product(counts[i], shape[i]));
   }
+  internal::checked_shape("tile", result);
   Array wide = internal::broadcast(internal::reshape_to(x, shape), pairs, elements);
   return internal::reshape_to(wide, result);
 }
@@ -140,7 +141,9 @@ Array repeat(Operand operand, std::int64_t count, int axis) {
   }
   Shape wide = x.shape(), result = x.shape();
   wide.insert(wide.begin() + along + 1, count);
-  result[static_cast<std::size_t>(along)] *= count;
+  std::int64_t& extent = result[static_cast<std::size_t>(along)];
+  extent = internal::extent_product(extent, count);
+  internal::checked_shape("repeat", result);
   Axes axes = internal::complement(x.rank() + 1, {along + 1});
   return internal::reshape_to(internal::broadcast(x, wide, axes), result);
 }

@@ -1,5 +1,6 @@
 // Conveniences for moving elements about, made of the functions in shape.h. Axes are counted from
-// 0, from the end when negative. All functions throw ShapeError for an axis that x does not have.
+// 0, from the end when negative. All functions throw ShapeError for an axis that x does not have,
+// and for a result of 2^59 elements or more.
 #pragma once
 
 #include <sturnus/functional/array.h>

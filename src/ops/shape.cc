@@ -24,7 +24,9 @@ struct Concatenate {
     std::int64_t extent = 0;
     for (const Array& part : x) {
       ArrayType other = part.type();
-      if (other.shape.size() == rest.shape.size()) extent += std::exchange(other.shape[at], 0);
+      if (other.shape.size() == rest.shape.size()) {
+        extent = extent_sum(extent, std::exchange(other.shape[at], 0));
+      }
       if (other != rest) {
         throw ShapeError(message("concatenate",
                                  x[0].type().str() + " and " + part.type().str() +
@@ -33,6 +35,7 @@ struct Concatenate {
       }
     }
     rest.shape[at] = extent;
+    checked_shape("concatenate", rest.shape);
     return rest;
   }
   Array simplify(const Arrays& x) const {
@@ -149,8 +152,10 @@ struct Pad {
   ArrayType infer(const Arrays& x) const {
     ArrayType type = x[0].type();
     for (std::size_t i = 0; i < low.size(); i++) {
-      std::int64_t inside = std::max<std::int64_t>(type.shape[i] - 1, 0) * interior[i];
-      type.shape[i] += low[i] + high[i] + inside;
+      std::int64_t gaps = std::max<std::int64_t>(type.shape[i] - 1, 0);
+      std::int64_t around = extent_sum(low[i], high[i]);
+      std::int64_t added = extent_sum(around, extent_product(gaps, interior[i]));
+      type.shape[i] = extent_sum(type.shape[i], added);
       if (type.shape[i] < 0 || interior[i] < 0) {
         throw ShapeError(message("pad",
                                  "axis " + std::to_string(i) + " of " + x[0].type().str() +
@@ -160,6 +165,7 @@ struct Pad {
                                  "Cut off no more than there is, and put 0 or more between"));
       }
     }
+    checked_shape("pad", type.shape);
     return type;
   }
   Array jvp(const Arrays& x, const Array&, const Arrays& dx) const {
@@ -247,6 +253,7 @@ Array reshape(Operand operand, Shape shape) {
             internal::print_field(shape),
         "The product of the extents must be " + count + "; one of them may be -1, the rest"));
   }
+  internal::checked_shape("reshape", full);
   return internal::reshape_to(x, full);
 }
 

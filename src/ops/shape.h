@@ -1,7 +1,8 @@
 // Moving elements about. Axes are counted from 0, from the end when negative.
 //
-// All functions throw ShapeError for an axis that x does not have, or that is named twice, and when
-// a shape, or the numbers of starts, steps or extents, do not fit x.
+// All functions throw ShapeError for an axis that x does not have, or that is named twice, when a
+// shape, or the numbers of starts, steps or extents, do not fit x, and when the result would have
+// 2^59 elements or more, which XLA cannot count.
 #pragma once
 
 #include <sturnus/functional/array.h>

@@ -45,12 +45,13 @@ const Shape& checked_shape(std::string_view function, const Shape& shape) {
   };
   // XLA ends the process when an int64 does not count the bytes; the widest element has 16.
   std::int64_t bytes = 16;
-  bool overflows = false;
+  bool overflows = false, too_long = false;
   for (std::int64_t extent : shape) {
     if (extent < 0) refuse(" has a negative extent", "Give extents of 0 or more");
     overflows = __builtin_mul_overflow(bytes, extent, &bytes) || overflows;
+    too_long = too_long || extent >= std::int64_t{1} << 59;
   }
-  if (overflows && !contains(shape, 0)) {
+  if (too_long || (overflows && !contains(shape, 0))) {
     refuse(" has 2^59 elements or more", "Give smaller extents");
   }
   return shape;
@@ -82,7 +83,7 @@ ArrayType Broadcast::infer(const Arrays& x) const {
                   "Make the extents of the axes equal"));
     }
   }
-  return {x[0].dtype(), shape};
+  return {x[0].dtype(), checked_shape("broadcast", shape)};
 }
 
 Array Broadcast::simplify(const Arrays& x) const {

@@ -119,17 +119,20 @@ Array checked_positions(const Array& indices) {
 // Arrays of positions in one type and one shape, counted from the start.
 void agree(const Array& x, Part& part) {
   ArrayType common{DType::i32, {}};
-  for (const Array& indices : part.positions) {
+  auto extent_of = [&](std::size_t i) {
+    return part.box[static_cast<std::size_t>(part.chosen[i])];
+  };
+  for (std::size_t i = 0; i < part.positions.size(); i++) {
+    Array& indices = part.positions[i];
+    indices = wrapped_index(indices, extent_of(i));
     common.dtype = promoted(common.dtype, indices.dtype());
     common.shape = broadcast_shapes("subscript", common, indices.type());
   }
   for (std::size_t i = 0; i < part.positions.size(); i++) {
-    std::int64_t extent = part.box[static_cast<std::size_t>(part.chosen[i])];
-    if (extent == 0 && product(common.shape) > 0)
+    if (extent_of(i) == 0 && product(common.shape) > 0)
       fail(x, "a position within an empty axis", "Give the axis elements first");
     Array indices = converted(part.positions[i], common.dtype);
-    indices = broadcast_to_shape("subscript", indices, common.shape);
-    part.positions[i] = wrapped_index(indices, extent);
+    part.positions[i] = broadcast_to_shape("subscript", indices, common.shape);
   }
 }
 

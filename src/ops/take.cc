@@ -10,6 +10,8 @@ namespace sturnus {
 namespace internal {
 
 Array wrapped_index(const Array& indices, std::int64_t extent) {
+  // The larger half of u64 is no i64, but beyond the end in any case.
+  if (indices.dtype() == DType::u64) return converted(minimum(indices, extent), DType::i64);
   if (indices.dtype() > DType::i64) return indices;  // unsigned
   bool fits = Number(extent).fits(indices.dtype());
   Array wide = fits ? indices : converted(indices, DType::i64);
@@ -84,6 +86,8 @@ Array one_hot(Operand positions, std::int64_t n, DType dtype) {
   Shape shape = indices.shape();
   shape.push_back(n);
   internal::checked_shape("one_hot", shape);
+  // In a type that counts to n: of u8 the columns 0 and 256 would be one.
+  if (!Number(n).fits(indices.dtype())) indices = convert(indices, DType::i64);
   Array wide = internal::broadcast(indices, shape, internal::iota_axes(indices.rank()));
   return convert(wide == iota(shape, -1, indices.dtype()), dtype);
 }

@@ -137,15 +137,20 @@ Array other_leg(const Array& x) {
   return sqrt((1.0 - x) * (1.0 + x));
 }
 
+// Whether y is negative, or is -0: below the real axis.
+Array is_below(const Array& y) { return (y < 0.0) | (1.0 / y < 0.0); }
+
+// i z.
+Array turned(const Array& z) { return make_complex(-imag(z), real(z)); }
+
 // The square root of re + i im with the sign of im, also where that is 0: parts in real arithmetic,
 // which knows the sign of 0.
 std::pair<Array, Array> root_of(const Array& re, const Array& im) {
   Array half = sqrt(0.5 * hypot(re, im) + 0.5 * abs(re));
   Array safe = where(half == 0.0, 1.0, half);
   Array other = 0.5 * (im / safe);
-  Array below = (im < 0.0) | (1.0 / im < 0.0);
   Array right = re >= 0.0;
-  return {where(right, half, abs(other)), where(right, other, where(below, -half, half))};
+  return {where(right, half, abs(other)), where(right, other, where(is_below(im), -half, half))};
 }
 
 // asin and acos of complex numbers by W. Kahan, Branch cuts for complex elementary functions, 1987.
@@ -242,6 +247,11 @@ struct Sinh {
   Array jvp(const Arrays& x, const Array&, const Arrays& dx) const { return dx[0] * cosh(x[0]); }
   void lower(Emitter& emitter, const Node& node) const {
     const Array& x = node.inputs[0];
+    if (is_complex(x.dtype())) {
+      Array re = real(x), im = imag(x);
+      Array first = sinh(re) * cos(im), second = cosh(re) * sin(im);
+      return emitter.expand(node, {make_complex(first, second)});
+    }
     Array size = abs(x);
     Array e = expm1(size);
     Array usual = 0.5 * (e + e / (e + 1.0));
@@ -253,13 +263,15 @@ struct Sinh {
 struct Cosh {
   static constexpr std::string_view name = "cosh";
   using Family = Elementwise;
-  ArrayType infer(const Arrays& x) const {
-    require_real(name, x[0].type());
-    return common_type(name, x);
-  }
   Array jvp(const Arrays& x, const Array&, const Arrays& dx) const { return dx[0] * sinh(x[0]); }
   void lower(Emitter& emitter, const Node& node) const {
-    Array size = abs(node.inputs[0]);
+    const Array& x = node.inputs[0];
+    if (is_complex(x.dtype())) {
+      Array re = real(x), im = imag(x);
+      Array first = cosh(re) * cos(im), second = sinh(re) * sin(im);
+      return emitter.expand(node, {make_complex(first, second)});
+    }
+    Array size = abs(x);
     Array e = exp(size);
     Array usual = 0.5 * e + 0.5 / e;
     emitter.expand(node, {where(is_finite(e), usual, half_exp(size))});
@@ -287,10 +299,16 @@ struct Asinh {
   static constexpr std::string_view name = "asinh";
   using Family = Elementwise;
   Array jvp(const Arrays& x, const Array&, const Arrays& dx) const {
+    if (is_complex(x[0].dtype())) return dx[0] / other_leg(turned(x[0]));
     return dx[0] * rsqrt(1.0 + x[0] * x[0]);
   }
   void lower(Emitter& emitter, const Node& node) const {
     const Array& x = node.inputs[0];
+    // asinh(z) = i asin(z / i).
+    if (is_complex(x.dtype())) {
+      Array angle = Legs(make_complex(imag(x), -real(x))).asin();
+      return emitter.expand(node, {turned(angle)});
+    }
     Array size = abs(x);
     Array square = size * size;
     Array usual = log1p(size + square / (1.0 + sqrt(1.0 + square)));
@@ -303,10 +321,18 @@ struct Acosh {
   static constexpr std::string_view name = "acosh";
   using Family = Elementwise;
   Array jvp(const Arrays& x, const Array&, const Arrays& dx) const {
+    if (is_complex(x[0].dtype())) return dx[0] / (sqrt(x[0] - 1.0) * sqrt(x[0] + 1.0));
     return dx[0] * rsqrt((x[0] - 1.0) * (x[0] + 1.0));
   }
   void lower(Emitter& emitter, const Node& node) const {
     const Array& x = node.inputs[0];
+    // acosh(z) is i acos(z) or -i acos(z), with a real part that is not negative.
+    if (is_complex(x.dtype())) {
+      Array angle = Legs(x).acos();
+      Array size = abs(imag(angle)), turn = real(angle);
+      Array signed_turn = where(is_below(imag(x)), -turn, turn);
+      return emitter.expand(node, {make_complex(size, signed_turn)});
+    }
     Array above = x - 1.0;
     Array usual = log1p(above + sqrt(above * (x + 1.0)));
     // Far below -1 rounding would leave a number.
@@ -347,11 +373,11 @@ Array tan(Operand x) { return make_floating(internal::Tan{}, x); }
 Array asin(Operand x) { return make_floating(internal::Asin{}, x); }
 Array acos(Operand x) { return make_floating(internal::Acos{}, x); }
 Array atan(Operand x) { return make_floating(internal::Atan{}, x); }
-Array sinh(Operand x) { return internal::make_real(internal::Sinh{}, x); }
+Array sinh(Operand x) { return make_floating(internal::Sinh{}, x); }
 Array cosh(Operand x) { return make_floating(internal::Cosh{}, x); }
 Array tanh(Operand x) { return make_floating(internal::Tanh{}, x); }
-Array asinh(Operand x) { return internal::make_real(internal::Asinh{}, x); }
-Array acosh(Operand x) { return internal::make_real(internal::Acosh{}, x); }
+Array asinh(Operand x) { return make_floating(internal::Asinh{}, x); }
+Array acosh(Operand x) { return make_floating(internal::Acosh{}, x); }
 Array atanh(Operand x) { return make_floating(internal::Atanh{}, x); }
 Array sigmoid(Operand x) { return make_floating(internal::Sigmoid{}, x); }
 

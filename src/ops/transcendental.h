@@ -3,7 +3,7 @@
 // is thrown.
 //
 // hypot and atan2 promote and broadcast as promotion.h says, and throw ShapeError when shapes do
-// not fit. cbrt, hypot, sinh, cosh, asinh and acosh throw DtypeError for complex numbers.
+// not fit. cbrt and hypot throw DtypeError for complex numbers.
 #pragma once
 
 #include <sturnus/functional/array.h>
@@ -54,7 +54,8 @@ Array cosh(Operand x);
 Array tanh(Operand x);
 /// log(x + sqrt(x^2 + 1)), accurate near 0.
 Array asinh(Operand x);
-/// log(x + sqrt(x^2 - 1)) for x >= 1, else NaN.
+/// log(x + sqrt(x^2 - 1)) for x >= 1, else NaN; of complex numbers that with a real part of 0 or
+/// more.
 Array acosh(Operand x);
 /// log((1 + x) / (1 - x)) / 2; infinite for -1 and 1, NaN beyond.
 Array atanh(Operand x);

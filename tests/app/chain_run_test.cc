@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 #include <spawn.h>
+#include <sturnus/functional/control_flow.h>
 #include <sturnus/functional/doubles.h>
+#include <sturnus/inference/models/densities.h>
+#include <sturnus/inference/posteriors/posteriors.h>
+#include <sturnus/ops/arithmetic.h>
 #include <sturnus/runtime/error.h>
 #include <sturnus/runtime/files.h>
 #include <sturnus/runtime/log.h>
@@ -75,12 +79,19 @@ std::string whole_draws(const SampleRequest& request) {
   return draws_in(whole.out);
 }
 
-// What a process leaves that ends after so many transitions.
-void leave_unfinished(const SampleRequest& request, std::int64_t transitions) {
-  const SampledProblem& problem = sampled_problem("sample", request.problem, request.run);
-  ChainProgram program = chain_program(problem.target(*request.run), request);
+Target target_of(const SampleRequest& request) {
+  return sampled_problem("sample", request.problem, request.run).target(*request.run);
+}
+
+KeptWork kept_of(const SampleRequest& request, bool resume) {
   json settings = {{"problem", request.problem}, {"run", *request.run}};
   settings.update(to_json(request));
+  return kept_sampling({request.out, resume}, settings);
+}
+
+// What a process leaves that ends after so many transitions.
+void leave_unfinished(const SampleRequest& request, std::int64_t transitions) {
+  ChainProgram program = chain_program(target_of(request), request);
   Sampling sampling = {program.init(), {}};
   std::int64_t warm = std::min(transitions, request.warmup);
   sampling.state = program.advance(std::move(sampling.state), warm).first;
@@ -90,7 +101,7 @@ void leave_unfinished(const SampleRequest& request, std::int64_t transitions) {
     sampling.chunks = {draws};
   }
   sampling.transitions = transitions;
-  save_sampling(kept_sampling({request.out, false}, settings), sampling);
+  save_sampling(kept_of(request, false), sampling);
 }
 
 TEST(ChainRun, ContinuedChainsHaveTheBitsOfUninterruptedOnes) {
@@ -111,6 +122,50 @@ TEST(ChainRun, ContinuedChainsHaveTheBitsOfUninterruptedOnes) {
       EXPECT_FALSE(fs::exists(request.out / "sampling.part"));
     }
   }
+}
+
+// The search may be a tempering, which takes longer than what is left to draw.
+TEST(ChainRun, WhatWasKeptIsTakenUpWithoutLookingForStarts) {
+  for (const char* method : {"nuts", "hmc"}) {
+    SampleRequest request = small_request("taken_up");
+    request.method = method;
+    leave_unfinished(request, 183);
+    Target target = target_of(request);
+    int searches = 0;
+    auto starts = [&](std::int64_t chains, std::uint64_t seed) {
+      searches++;
+      return promising_starts(target, chains, seed);
+    };
+    ChainProgram program = chain_program(target, request, starts);
+    Sampling sampling = load_sampling(kept_of(request, true), program);
+    EXPECT_EQ(sampling.transitions, 183);
+    EXPECT_EQ(sampling.chunks.at(0).values.type().str(), "f64[2,33,2]");
+    EXPECT_EQ(searches, 0);
+    program.init();
+    EXPECT_EQ(searches, 1);
+  }
+}
+
+// A density that has a value but no slope: reverse mode does not go through its loop. NUTS, with
+// whose start it used to begin, could not be traced.
+TEST(ChainRun, ARandomWalkNeedsNoSlope) {
+  struct Place {
+    Array x;
+  };
+  Model<Place> model(
+      [](const Place& p) {
+        auto half = [](const std::pair<Array, Array>& s) {
+          return std::pair(s.first + 1, 0.5 * s.second);
+        };
+        auto go_on = [](const std::pair<Array, Array>& s) { return s.first < 3; };
+        Array eighth = while_loop(go_on, half, std::pair(Array(0), p.x)).second;
+        return normal_log_density(eighth, 0.25, 0.125);
+      },
+      Place{0.0});
+  ChainProgram program = chain_program(model, {.method = "random_walk", .chains = 2});
+  auto [state, draws] = program.advance(program.init(), 100);
+  EXPECT_EQ(draws.values.type().str(), "f64[2,100,1]");
+  EXPECT_THROW(chain_program(model, {.method = "hmc", .chains = 2}).init(), Error);
 }
 
 TEST(ChainRun, KeepsNothingOfTheWarmUpButWhatWasLearned) {

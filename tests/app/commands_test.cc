@@ -511,7 +511,7 @@ TEST_F(Commands, AReportThatFindsNoRoomIsMadeLater) {
   request.resume = true;
   run_experiment(out, progress, request);
   EXPECT_TRUE(fs::exists(request.out / "report.html"));
-  std::string end = ". Give a result.json of run or sample, or its folder";
+  std::string end = ". Give a result.json of run, sample or vi, or its folder";
   EXPECT_EQ(error_of([&] { make_report(out, folder.path() / "none"); }),
             (folder.path() / "none").string() + " cannot be used: cannot read " +
                 (folder.path() / "none").string() + end);

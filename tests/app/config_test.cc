@@ -498,7 +498,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadConfig{
             R"({"experiment": "oscillator", "priors": {"zeta": {"kind": "normal", "sd": 0}}})",
             "$.priors.zeta: Prior::normal: the standard deviation is 0.000000. It must be "
-            "positive"},
+            "positive and finite"},
         BadConfig{R"({"experiment": "oscillator", "data": {"x": [], "y": []}})",
                   "$.data: there are no points. Give x and y, row by row"},
         BadConfig{R"({"experiment": "oscillator", "data": {"x": [1, 2], "y": [1]}})",

@@ -5,6 +5,7 @@
 #include <sturnus/runtime/files.h>
 #include <sturnus/runtime/log.h>
 
+#include <cmath>
 #include <csignal>
 #include <fstream>
 #include <sstream>
@@ -273,8 +274,42 @@ TEST(ExperimentRun, TellsWhatBecameOfItsMembers) {
       told().find("parameters moved by at most 2 %, those of 1 of 1 members by more than 1 %"),
       std::string::npos)
       << told();
+  // One that is left of several has no ensemble around it.
+  result["members"].update({{"count", 3}, {"surviving", {1}}, {"drift", {nullptr, 0.005, 9}}});
+  EXPECT_NE(told().find("parameters moved by at most 0.5 %, and the loss"), std::string::npos)
+      << told();
   result["members"].update({{"drift", nullptr}, {"loss_drift", nullptr}});
   EXPECT_EQ(told().rfind("it is not known whether it has settled: too few records", 0), 0u);
+}
+
+// Of members begun anew in the last two tenths nothing is known, in a result (NaN) or its file.
+TEST(ExperimentRun, CountsMembersOfWhichNothingIsKnownAsMoving) {
+  for (const json& unknown : {json(std::nan("")), json()}) {
+    json result = {{"timing", {{"ms_per_iteration", 1}, {"lower_s", 1}, {"compile_s", 1}}},
+                   {"members",
+                    {{"count", 3},
+                     {"surviving", {0, 1, 2}},
+                     {"divergences", {{{"member", 1}, {"iteration", 90}}}},
+                     {"drift", {0.125, unknown, 0.0625}},
+                     {"loss_drift", 0.001}}}};
+    auto told = [&] {
+      std::ostringstream out;
+      print_training(out, result);
+      return out.str().substr(0, out.str().find("\n\n"));
+    };
+    const std::string begin =
+        "member 1 diverged at iteration 90 and was begun anew\nnot settled: from the tenth of the "
+        "training before the last to the last, parameters moved by ";
+    EXPECT_EQ(told(), begin +
+                          "at most 0.12 standard deviations of the ensemble, those of 1 of 3 "
+                          "members by what is not known, and the loss by +0.1 %. More iterations "
+                          "may change the result");
+    result["members"]["drift"] = {unknown, unknown, unknown};
+    result["members"]["loss_drift"] = unknown;
+    EXPECT_EQ(told(), begin +
+                          "what is not known, and the loss by what is not known. More iterations "
+                          "may change the result");
+  }
 }
 
 // Where all members agree there is no density, and it is said how often.

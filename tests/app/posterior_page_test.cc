@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sturnus/runtime/error.h>
 
+#include <cmath>
 #include <sstream>
 
 #include "src/app/commands.h"
@@ -58,6 +59,22 @@ TEST(PosteriorPage, HoldsTheWorstOfEachMethodAndEveryParameter) {
                               "2.0000 | 3.0000 | 4.0000 | 5.0000 | 300 | 150 | 1.0030 |\n"
                               "| alpha | 1.5 | again | 9.0000 |"));
   EXPECT_THAT(page, HasSubstr("7 particles"));
+}
+
+// JSON has null for what is no number.
+TEST(PosteriorPage, WhatIsNoNumberIsTheWorst) {
+  json known = result();
+  json& summary = known["runs"][0]["tempering"]["summary"];
+  summary = {{"alpha", row(9)}, {"beta", row(9)}};
+  EXPECT_THAT(posterior_page(known), HasSubstr("| 2 | tempering | 1.0090 | 900 | 450 | yes |"));
+  for (const json& none : {json(), json(-std::nan(""))}) {
+    json unknown = known;
+    json& alpha = unknown["runs"][0]["tempering"]["summary"]["alpha"];  // before one that is known
+    alpha["rhat"] = alpha["ess_bulk"] = alpha["ess_tail"] = alpha["mcse"] = none;
+    std::string page = posterior_page(unknown);
+    EXPECT_THAT(page, HasSubstr("| 2 | tempering | nan | nan | nan | **no** |"));
+    EXPECT_THAT(page, HasSubstr("| alpha | 1.5 | tempering | 9.0000 | nan | 0.9000 |"));
+  }
 }
 
 TEST(Posterior, RefusesWhatIsKnownExactlyAndRunsThatAreNone) {

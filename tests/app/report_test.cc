@@ -112,7 +112,8 @@ json result_of(const std::string& experiment) {
        {{"count", members},
         {"surviving", {0, 1, 2, 3, 4}},
         {"divergences", json::array()},
-        {"drift", {0.1, 0.2, 0.25, 0.2, 0.1}}}},
+        {"drift", {0.1, 0.2, 0.25, 0.2, 0.1}},
+        {"loss_drift", 0.002}}},
       {"timing",
        {{"lower_s", 0.4}, {"compile_s", 3.9}, {"ms_per_iteration", 1.37}, {"train_s", 20.6}}},
   };
@@ -274,13 +275,60 @@ TEST(Report, SaysWhatWentWrong) {
        {"Member 4 diverged at iteration 12\u202f000. Predictions, densities and metrics are "
         "without it.",
         "Member 2 diverged at iteration 500 and was begun anew.",
-        "of 3 of 4 members moved by more than 0.25 of what the ensemble is wide: 1 (1.5), 2 (0.3), "
-        "3 (0.3).",
+        "Not settled: from the tenth of the training before the last to the last the parameters of "
+        "3 of 4 members moved by more than 0.25 standard deviations of the ensemble: 1 (1.5), "
+        "2 (0.3), 3 (0.3).",
         "the loss changed by −2.0 %.",
-        "moved by at most 1.5 standard deviations of the ensemble (median 0.3)",
+        "The members’ parameters moved, from the tenth of the training before the last to the "
+        "last, by at most 1.5 standard deviations of the ensemble (median 0.3).",
         "The training was interrupted"}) {
     EXPECT_THAT(page, HasSubstr(note));
   }
+}
+
+// Of those that were begun anew in the last two tenths, in a file (null) or before (NaN).
+TEST(Report, CountsMembersOfWhichNothingIsKnownAsMoving) {
+  json result = result_of("oscillator");
+  result["members"]["drift"] = {0.1, nullptr, 0.3, std::nan(""), 0.2};
+  result["members"]["loss_drift"] = nullptr;
+  std::string page = report_html(result, "script");
+  for (const char* note :
+       {"the parameters of 3 of 5 members moved by more than 0.25 standard deviations of the "
+        "ensemble, or by what is not known: 2 (0.3), 1 (not known), 3 (not known). More",
+        "the loss changed by what is not known. More",
+        "by at most 0.3 standard deviations of the ensemble (median 0.2), those of 2 of 5 by what "
+        "is not known."}) {
+    EXPECT_THAT(page, HasSubstr(note));
+  }
+  result["members"]["drift"] = json(std::vector<json>(members));
+  page = report_html(result, "script");
+  EXPECT_THAT(page, HasSubstr("of 5 of 5 members moved by more than 0.25"));
+  EXPECT_THAT(page, HasSubstr("before the last to the last, by what is not known.</p>"));
+}
+
+// One member has no width: of all, or where the others are lost.
+TEST(Report, OfOneMemberTellsPartsOfItsParameters) {
+  json result = result_of("oscillator");
+  for (int count : {1, members}) {
+    result["members"].update({{"count", count}, {"surviving", {0}}});
+    result["members"]["drift"] = {0.02, nullptr, nullptr, nullptr, nullptr};
+    std::string page = report_html(result, "script");
+    EXPECT_THAT(page, HasSubstr("of 1 of 1 members moved by more than 1 %: 0 (2.0)."));
+    EXPECT_THAT(page, HasSubstr("by at most 2 % (median 2)."));
+    EXPECT_THAT(page, Not(HasSubstr("standard deviations of the ensemble")));
+  }
+}
+
+// Told of twice, and lost the second time: it was begun anew the first.
+TEST(Report, SaysThatAMemberThatIsLostLaterWasBegunAnew) {
+  json result = result_of("oscillator");
+  result["members"]["surviving"] = {0, 1, 2, 3};
+  result["members"]["divergences"] = {{{"member", 4}, {"iteration", 500}},
+                                      {{"member", 4}, {"iteration", 900}}};
+  std::string page = report_html(result, "script");
+  EXPECT_THAT(page, HasSubstr("Member 4 diverged at iteration 500 and was begun anew."));
+  EXPECT_THAT(page, HasSubstr("Member 4 diverged at iteration 900. Predictions, densities and "
+                              "metrics are without it."));
 }
 
 TEST(Report, WithoutTheScriptHasTablesAndSaysWhy) {
@@ -362,6 +410,59 @@ TEST_F(PlotlyScript, IsLookedForInOrder) {
 }
 
 TEST_F(PlotlyScript, ThatCannotBeFetchedIsEmpty) { EXPECT_EQ(plotly_script(), ""); }
+
+// ----------------------------------------------------------------------------------- in node
+
+// "trace drawn", "loss drawn", ... for the figures of a page, whose scripts node runs with
+// stand-ins for a browser and for Plotly; empty without node.
+std::string drawn_in_node(const std::string& page) {
+  TemporaryFolder folder;
+  std::ofstream(folder.path() / "page.html") << page;
+  std::ofstream(folder.path() / "draw.js") << R"js(
+    const page = require('fs').readFileSync(process.argv[2], 'utf8');
+    const json = page.match(/id="result">([^]*?)<.script>/)[1];
+    const places = [...page.matchAll(/<div class="plot"([^>]*)>/g)].map(([, about]) => ({
+      style: {}, dataset: Object.fromEntries([...about.matchAll(/data-(\w+)="([^"]*)"/g)].map(m => [m[1], m[2]]))}));
+    globalThis.document = {getElementById: () => ({textContent: json}),
+                           querySelectorAll: all => all === '[data-figure]' ? places : []};
+    globalThis.matchMedia = () => ({matches: false});
+    globalThis.addEventListener = () => {};
+    globalThis.Plotly = {newPlot: place => { place.textContent = 'drawn'; }};
+    (0, eval)([...page.matchAll(/<script>([^]*?)<.script>/g)].pop()[1]);
+    for (const place of places) console.log(place.dataset.figure, place.textContent);
+  )js";
+  return output_of("node " + (folder.path() / "draw.js").string() + " " +
+                   (folder.path() / "page.html").string() + " 2>/dev/null");
+}
+
+// More values than a call takes arguments.
+TEST(Report, DrawsThousandsOfMembers) {
+  json result = result_of("oscillator");
+  constexpr int many = 4000, records = 100;
+  json row(std::vector<double>(2 * many, 0.5));
+  for (int i = 0; i < 2 * many; i++) row[static_cast<std::size_t>(i)] = 1 + 1e-4 * i;
+  json surviving = json::array();
+  for (int m = 0; m < many; m++) surviving.push_back(m);
+  result["members"].update({{"count", many}, {"surviving", surviving}, {"drift", nullptr}});
+  result["lambda"]["draws"] = json(std::vector<json>(many, {1.0, 0.5}));
+  for (int m = 0; m < many; m++)
+    result["lambda"]["draws"][static_cast<std::size_t>(m)][0] = 1e-3 * m;
+  const json curve = result["predictions"]["members"][0];
+  result["predictions"]["members"] = json(std::vector<json>(many, curve));
+  json& history = result["history"];
+  history["iteration"] = json::array();
+  for (int i = 1; i <= records; i++) history["iteration"].push_back(150 * i);
+  history["lambda"] = json(std::vector<json>(records, row));
+  std::string page = report_html(result, "script");
+  for (const char* spread : {"Math.min(...", "Math.max(..."}) {
+    EXPECT_THAT(page, Not(HasSubstr(spread))) << "a long list has no room among arguments";
+  }
+  std::string drawn = drawn_in_node(page);
+  if (drawn.empty()) GTEST_SKIP() << "there is no node";
+  EXPECT_EQ(drawn,
+            "bands drawn\nmembers drawn\ndensity drawn\ndensity drawn\ntrace drawn\ntrace drawn\n"
+            "loss drawn\n");
+}
 
 // --------------------------------------------------------------------------------- in a browser
 

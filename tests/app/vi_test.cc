@@ -77,6 +77,11 @@ TEST(Vi, WritesWhatIsPromised) {
   std::string report = read_file(request.out / "report.html");
   EXPECT_NE(report.find("<h1>Damped oscillator</h1>"), std::string::npos);
   EXPECT_NE(report.find("full rank Gaussian"), std::string::npos);
+  fs::remove(request.out / "report.html");
+  std::ostringstream anew;
+  make_report(anew, request.out);
+  EXPECT_TRUE(read_file(request.out / "report.html") == report);
+  EXPECT_EQ(anew.str(), (request.out / "report.html").string() + "\n");
   EXPECT_FALSE(fs::exists(request.out / "fit.part"));
   EXPECT_NE(progress.str().find("5000/5000"), std::string::npos) << progress.str();
   EXPECT_NE(progress.str().find("elbo "), std::string::npos) << progress.str();

@@ -117,7 +117,25 @@ TEST(Printing, IsLikeNumPys) {
       {zeros({2, 0, 3}), "[]"},
       {reshape(arange(8), {2, 2, 2}), "[[[0 1]\n  [2 3]]\n\n [[4 5]\n  [6 7]]]"},
       {reshape(arange(4), {2, 1, 2, 1}), "[[[[0]\n   [1]]]\n\n\n [[[2]\n   [3]]]]"},
-      {reshape(arange(2), {1, 1, 2}), "[[[0 1]]]"}};
+      {reshape(arange(2), {1, 1, 2}), "[[[0 1]]]"},
+      // One notation for all: exponents where fixed numbers would be long.
+      {array({100000, 0.0001, 0.5}), "[100000 0.0001    0.5]"},
+      {array({1, 1e-5, 0}), "[1e+00 1e-05 0e+00]"},
+      {array({-1.5, 2e8}, DType::f64), "[-1.5e+00    2e+08]"},
+      {array({NAN, 1e-5, INFINITY}), "[  nan 1e-05   inf]"},
+      {array({std::complex<double>(1, 1e-5)}, DType::c64), "[1e+00+1e-05i]"},
+      // As short as reads back the same in their type.
+      {array({0.1, 3.140625}, DType::bf16), "[ 0.1 3.14]"},
+      {array({0.1, 2.0 / 3}, DType::f16), "[   0.1 0.6665]"},
+      // No lines of more than 75 characters.
+      {arange(30) + 100,
+       "[100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117\n"
+       " 118 119 120 121 122 123 124 125 126 127 128 129]"},
+      {reshape(arange(38) + 100, {2, 19}),
+       "[[100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117\n"
+       "  118]\n"
+       " [119 120 121 122 123 124 125 126 127 128 129 130 131 132 133 134 135 136\n"
+       "  137]]"}};
   for (const auto& [x, expected] : table) EXPECT_EQ(to_string(x), expected);
   std::vector<int> many(2000);
   for (std::size_t i = 0; i < many.size(); i++) many[i] = static_cast<int>(i);

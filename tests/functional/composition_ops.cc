@@ -4,21 +4,26 @@
 #include <sturnus/functional/control_flow.h>
 #include <sturnus/functional/custom.h>
 #include <sturnus/functional/grad.h>
+#include <sturnus/functional/jacobian.h>
 #include <sturnus/functional/jit.h>
 #include <sturnus/functional/vmap.h>
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/complex.h>
 #include <sturnus/ops/convolution.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/cumulative.h>
 #include <sturnus/ops/dot.h>
 #include <sturnus/ops/einsum.h>
+#include <sturnus/ops/fft.h>
 #include <sturnus/ops/index.h>
+#include <sturnus/ops/linalg.h>
 #include <sturnus/ops/order.h>
 #include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/subscript.h>
 #include <sturnus/ops/transcendental.h>
+#include <sturnus/ops/triangular.h>
 
 #include <algorithm>
 
@@ -51,6 +56,16 @@ std::size_t largest(const Four& a) {
 }
 
 Array square_matrix(const Array& a) { return reshape(a, {2, 2}); }
+
+// A matrix that is far from singular, and positive definite with its transpose.
+Four near_three(const Four& a) {
+  return each([&](auto i) {
+    Taylor t = tanh(a[i]);
+    if (i % 3 == 0) t.c[0] += 3;
+    return t;
+  });
+}
+Array near_three(const Array& a) { return square_matrix(tanh(a)) + 3.0 * eye(2, DType::f64); }
 
 }  // namespace
 
@@ -183,6 +198,34 @@ std::vector<CompositionOp> structural_ops() {
          });
        },
        [](const Array& a, const Array& b) { return convolve(a, b, ConvolveMode::same); }},
+      {"real(ifft(fft(a) * fft(b)))",
+       [](const Four& a, const Four& b) {
+         return each(
+             [&](auto i) { return total([&](auto j) { return a[j] * b[(i + 4 - j) % 4]; }); });
+       },
+       [](const Array& a, const Array& b) { return real(ifft(fft(a) * fft(b))); }},
+      {"solve(3 + tanh(a) as a matrix, b as one)",
+       [](const Four& a, const Four& b) {
+         Four m = near_three(a);
+         Taylor r = reciprocal(m[0] * m[3] + -1 * (m[1] * m[2]));
+         return Four{r * (m[3] * b[0] + -1 * (m[1] * b[2])), r * (m[3] * b[1] + -1 * (m[1] * b[3])),
+                     r * (m[0] * b[2] + -1 * (m[2] * b[0])),
+                     r * (m[0] * b[3] + -1 * (m[2] * b[1]))};
+       },
+       [](const Array& a, const Array& b) {
+         return ravel(solve(near_three(a), square_matrix(b)));
+       }},
+      {"cholesky of m + m^T for m = 3 + tanh(a) as a matrix, times b",
+       [](const Four& a, const Four& b) {
+         Four m = near_three(a);
+         Taylor first = sqrt(2 * m[0]), below = (m[1] + m[2]) * reciprocal(first);
+         Taylor last = sqrt(2 * m[3] + -1 * (below * below));
+         return Four{first * b[0], Taylor(), below * b[2], last * b[3]};
+       },
+       [](const Array& a, const Array& b) {
+         Array m = near_three(a);
+         return ravel(cholesky(m + transpose(m))) * b;
+       }},
   };
 }
 
@@ -201,6 +244,16 @@ std::vector<CompositionOp> nested_ops() {
        [](const Array& a, const Array&) {
          return custom_jvp([](Array x) { return sin(x); },
                            [](Array x, Array dx) { return std::pair(sin(x), cos(x) * dx); })(a);
+       }},
+      {"tanh with a custom_vjp",
+       [](const Four& a, const Four&) { return each([&](auto i) { return tanh(a[i]); }); },
+       [](const Array& a, const Array&) {
+         return custom_vjp([](Array x) { return tanh(x); },
+                           [](Array x) {
+                             Array y = tanh(x);
+                             return std::pair(y, y);
+                           },
+                           [](Array y, Array ct) { return (1.0 - y * y) * ct; })(a);
        }},
       {"cond(sum(a) > 0, a * b, sin(a))",
        [](const Four& a, const Four& b) {
@@ -293,6 +346,45 @@ std::vector<CompositionOp> nested_ops() {
        [](const Array& a, const Array&) {
          return vmap([](Array x) { return x - pmean(x, "i"); }, {.axis_name = "i"})(a);
        }},
+      {"vmap over a of psum(x * x) * x",
+       [](const Four& a, const Four&) {
+         Taylor squares = total([&](auto i) { return a[i] * a[i]; });
+         return each([&](auto i) { return squares * a[i]; });
+       },
+       [](const Array& a, const Array&) {
+         return vmap([](Array x) { return psum(x * x, "i") * x; }, {.axis_name = "i"})(a);
+       }},
+      {"vmap over a of pmax(x) * sin(x)",
+       [](const Four& a, const Four&) {
+         return each([&](auto i) { return a[largest(a)] * sin(a[i]); });
+       },
+       [](const Array& a, const Array&) {
+         return vmap([](Array x) { return pmax(x, "i") * sin(x); }, {.axis_name = "i"})(a);
+       }},
+      {"vmap over a of dot(all_gather(sin(x)), b) + x",
+       [](const Four& a, const Four& b) {
+         Taylor product = total([&](auto i) { return sin(a[i]) * b[i]; });
+         return each([&](auto i) { return product + a[i]; });
+       },
+       [](const Array& a, const Array& b) {
+         return vmap([&](Array x) { return dot(all_gather(sin(x), "i"), b) + x; },
+                     {.axis_name = "i"})(a);
+       }},
+      {"hessian_diagonal of sum(sin(y * b)) at a",
+       [](const Four& a, const Four& b) {
+         return each([&](auto i) { return -1 * (sin(a[i] * b[i]) * b[i] * b[i]); });
+       },
+       [](const Array& a, const Array& b) {
+         return hessian_diagonal([&](Array y) { return sum(sin(y * b)); })(a);
+       }},
+      {"laplacian of sum(sin(y * b)) at a, times b",
+       [](const Four& a, const Four& b) {
+         Taylor all = total([&](auto i) { return -1 * (sin(a[i] * b[i]) * b[i] * b[i]); });
+         return each([&](auto i) { return all * b[i]; });
+       },
+       [](const Array& a, const Array& b) {
+         return laplacian([&](Array y) { return sum(sin(y * b)); })(a) * b;
+       }},
       {"grad of sum(sin(y * b)) at a",
        [](const Four& a, const Four& b) {
          return each([&](auto i) { return cos(a[i] * b[i]) * b[i]; });
@@ -311,6 +403,33 @@ std::vector<CompositionOp> nested_ops() {
        },
        [](const Array& a, const Array&) {
          return vmap(grad([](Array x) { return x * sin(x); }))(a);
+       }},
+  };
+}
+
+std::vector<CompositionOp> forward_only_ops() {
+  return {
+      {"while_loop of y = 0.5 * sin(y) * tanh(b), until sum(y * y) < 0.1, from a",
+       [](Four a, const Four& b) {
+         while (total([&](auto i) { return a[i] * a[i]; }).c[0] >= 0.1) {
+           a = each([&](auto i) { return 0.5 * (sin(a[i]) * tanh(b[i])); });
+         }
+         return a;
+       },
+       [](const Array& a, const Array& b) {
+         return while_loop([](Array y) { return sum(y * y) >= 0.1; },
+                           [&](Array y) { return 0.5 * sin(y) * tanh(b); }, a);
+       }},
+      {"fori_loop of y = sin(y) + b, as often as a has positive elements, from a",
+       [](Four a, const Four& b) {
+         auto count = std::count_if(a.begin(), a.end(), [](const Taylor& x) { return x.c[0] > 0; });
+         for (; count > 0; count--) a = each([&](auto i) { return sin(a[i]) + b[i]; });
+         return a;
+       },
+       [](const Array& a, const Array& b) {
+         return fori_loop(
+             Array(0), sum(convert(a > 0.0, DType::i32)),
+             [&](Array, Array y) { return sin(y) + b; }, a);
        }},
   };
 }

@@ -25,5 +25,6 @@ struct CompositionOp {
 std::vector<CompositionOp> elementwise_ops();
 std::vector<CompositionOp> structural_ops();
 std::vector<CompositionOp> nested_ops();  // loops, decisions, and transforms within the program
+std::vector<CompositionOp> forward_only_ops();  // loops whose length the program computes
 
 }  // namespace sturnus::testing

@@ -8,12 +8,14 @@
 #include <sturnus/functional/jit.h>
 #include <sturnus/functional/vmap.h>
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/creation.h>
 #include <sturnus/ops/reduce.h>
 #include <sturnus/ops/transcendental.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -29,6 +31,14 @@ std::size_t occurrences(const std::string& text, const std::string& word) {
   std::size_t found = 0;
   for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; at++) found++;
   return found;
+}
+
+// Lives until the process ends, longer than what is thread_local: the sanitizers look at its end.
+std::optional<Lowered> kept_to_the_end;
+
+TEST(Graph, MayBeHeldByStaticVariables) {
+  kept_to_the_end = lower([](Array t) { return sin(t) * exp(t); }, Array(0.5));
+  EXPECT_EQ(kept_to_the_end->size(), 4u);
 }
 
 TEST(Graph, EqualOperationsAreOneNode) {
@@ -178,6 +188,37 @@ TEST(Checkpoint, ComputesAgainBehindABarrier) {
     EXPECT_NEAR(computed_again[i], kept[i], 1e-14);
   }
   EXPECT_NEAR(again(x).item<double>(), keeping(x).item<double>(), 1e-14);
+}
+
+// A rule of custom_jvp may call functions that are linear in its tangents: then reverse mode meets
+// these, and not their derivatives.
+TEST(Custom, RulesMayCallCheckpointsAndOtherRules) {
+  auto times_sine = [](Array t, Array dt) { return sin(t) * dt; };
+  auto both = [&](Array t, Array dt) {
+    return custom_jvp(times_sine, [&](Array t, Array dt, Array move, Array turn) {
+      return std::pair(times_sine(t, dt), cos(t) * move * dt + times_sine(t, turn));
+    })(t, dt);
+  };
+  const std::vector<std::function<Array(Array, Array)>> linear = {
+      [&](Array t, Array dt) { return checkpoint(times_sine)(t, dt); },
+      both,
+      [&](Array t, Array dt) { return checkpoint(both)(t, dt); },
+  };
+  Doubles points = {0.3, -0.7, 1.1};
+  Array x = array(points);
+  for (const auto& slope : linear) {
+    auto f = custom_jvp([](Array t) { return -cos(t); },
+                        [&](Array t, Array dt) { return std::pair(-cos(t), slope(t, dt)); });
+    auto gradient = grad([&](Array t) { return sum(t * f(t)); });
+    auto found = gradient(x).to_vector<double>(), compiled = jit(gradient)(x).to_vector<double>();
+    auto forward = jvp(f, x, ones_like(x)).second.to_vector<double>();
+    for (std::size_t i = 0; i < points.size(); i++) {
+      double t = points[i], expected = t * std::sin(t) - std::cos(t);
+      EXPECT_NEAR(found[i], expected, 1e-14);
+      EXPECT_NEAR(compiled[i], expected, 1e-14);
+      EXPECT_NEAR(forward[i], std::sin(t), 1e-14);
+    }
+  }
 }
 
 TEST(Switch, TakesTheBranchOfItsIndexOrTheNearest) {

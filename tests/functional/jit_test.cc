@@ -25,6 +25,11 @@ struct Settings {
   int power = 2;
   std::string name;
 };
+struct Scaled {
+  Array x;
+  const double rate = 3;
+  const std::string name = "a";
+};
 
 TEST(Jit, TracesOncePerStructureAndTypes) {
   int traces = 0;
@@ -123,6 +128,45 @@ TEST(Jit, DonatedArgumentsAreGone) {
   EXPECT_THROW(jit([](Array v) { return v; }, {.donate = {1}})(y), Error);
 }
 
+// Such a tree can be copied, but not assigned to.
+TEST(Trees, MayHaveConstMembers) {
+  auto scaled = [](const Scaled& s) { return Scaled{s.x * s.rate}; };
+  auto loss = [](const Scaled& s, Array y) { return sum(s.x * s.x * y) * s.rate; };
+  auto expect = [](const Scaled& s, std::vector<float> x) {
+    EXPECT_EQ(s.x.to_vector<float>(), x);
+    EXPECT_EQ(s.rate, 3);
+    EXPECT_EQ(s.name, "a");
+  };
+  Scaled s{array({1, 2})};
+  Array y = array({1, 10});
+  expect(jit(scaled)(s), {3, 6});
+  expect(jit(scaled).compile(s)(s), {3, 6});
+  expect(grad(loss)(s, y), {6, 120});
+  expect(std::get<0>(grad<0, 1>(loss)(s, y)), {6, 120});
+  EXPECT_EQ(grad<1>(loss)(s, y).to_vector<float>(), (std::vector<float>{3, 12}));
+  auto beside = [&](const Scaled& s) { return std::pair(sum(s.x), scaled(s)); };
+  expect(grad(beside)(s).second, {3, 6});
+  expect(std::get<2>(jvp(has_aux(beside), s, s)), {3, 6});
+  expect(jvp(scaled, s, s).second, {3, 6});
+  expect(vjp(scaled, s).second(s), {3, 6});
+  expect(linearize(scaled, s).second(s), {3, 6});
+  expect(vmap(scaled)(s), {3, 6});
+  auto step = [&](const Scaled& carry, const Scaled& x) {
+    return std::pair(Scaled{carry.x + x.x}, scaled(x));
+  };
+  auto [end, all] = scan(step, Scaled{0.0}, s);
+  expect(end, {3});
+  expect(all, {3, 6});
+  expect(map(scaled, s), {3, 6});
+  expect(fori_loop(
+             0, 2, [&](Array, const Scaled& t) { return scaled(t); }, s),
+         {9, 18});
+  expect(while_loop([](const Scaled& t) { return sum(t.x) < 20.0; }, scaled, s), {9, 18});
+  auto same = [](const Scaled& t) { return t; };
+  expect(cond(y[0] > 0.0, scaled, same, s), {3, 6});
+  expect(switch_(1, std::tuple(scaled, same), s), {1, 2});
+}
+
 // Of one client, the first of them the default from now on.
 std::vector<Device> two_devices() {
   static const std::vector<Device> devices = Client::cpu(2).devices();
@@ -147,6 +191,25 @@ TEST(Jit, FollowsItsArguments) {
   EXPECT_EQ(f(there).device(), devices[1]);
   EXPECT_EQ((there * 2.0).device(), devices[1]);  // at once, too
   EXPECT_EQ(grad([](Array x) { return sum(x * x); })(there).device(), devices[1]);
+}
+
+TEST(Program, CopiesArgumentsThatAreElsewhere) {
+  auto devices = two_devices();
+  Array here = array({1, 2}), there = here.to(devices[1]);
+  auto f = [](Array x, Array y) { return x + 10.0 * y; };
+  const std::vector<float> expected = {11, 22};
+  Program program = lower(f, here, here).compile(devices[1]);
+  auto compiled = jit(f, {.device = devices[1]}).compile(here, here);
+  for (const Array& x : {here, there}) {
+    for (const Array& y : {here, there}) {
+      Array by_program = program.run({x, y})[0], by_function = compiled(x, y);
+      EXPECT_EQ(by_program.device(), devices[1]);
+      EXPECT_EQ(by_function.device(), devices[1]);
+      EXPECT_EQ(by_program.to_vector<float>(), expected);
+      EXPECT_EQ(by_function.to_vector<float>(), expected);
+    }
+  }
+  EXPECT_EQ(here.to_vector<float>(), (std::vector<float>{1, 2}));
 }
 
 TEST(Jit, CapturedArraysAreArgumentsNotPartOfTheProgram) {

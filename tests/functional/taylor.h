@@ -62,5 +62,13 @@ inline Taylor tanh(const Taylor& a) {
   double h = std::tanh(a.c[0]), g = 1 - h * h;
   return composed(a, {h, g, -2 * h * g, -2 * g * g + 4 * h * h * g});
 }
+inline Taylor reciprocal(const Taylor& a) {
+  double r = 1 / a.c[0];
+  return composed(a, {r, -r * r, 2 * r * r * r, -6 * r * r * r * r});
+}
+inline Taylor sqrt(const Taylor& a) {
+  double s = std::sqrt(a.c[0]), r = 1 / a.c[0];
+  return composed(a, {s, s * r / 2, -s * r * r / 4, 3 * s * r * r * r / 8});
+}
 
 }  // namespace sturnus::testing

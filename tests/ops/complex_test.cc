@@ -66,10 +66,36 @@ TEST(Complex, InverseFunctionsAreThoseOfTheStandardLibrary) {
   expect_near(asin(z), each(std::asin<double>), "asin");
   expect_near(acos(z), each(std::acos<double>), "acos");
   expect_near(atan(z), each(std::atan<double>), "atan");
-  for (Array (*f)(Operand) : {asin, acos, atan}) {
+  expect_near(asinh(z), each(std::asinh<double>), "asinh");
+  expect_near(acosh(z), each(std::acosh<double>), "acosh");
+  for (Array (*f)(Operand) : {asin, acos, atan, asinh, acosh}) {
     auto single = f(Array(std::complex<float>(1e20F, 1))).item<std::complex<float>>();
     EXPECT_TRUE(std::isfinite(single.real()) && std::isfinite(single.imag()));
   }
+}
+
+TEST(Complex, HyperbolicFunctionsAreThoseOfTheStandardLibrary) {
+  Numbers points = {{0.5, 0.25}, {-0.3, 1.2}, {2, -3},   {-20, 0.5}, {1e-9, 1e-9},
+                    {0.0, 2.5},  {-1, 0.0},   {300, 40}, {-300, -4}, {1e-9, 3}};
+  Numbers sines, cosines;
+  for (const Number& z : points) {
+    sines.push_back(std::sinh(z));
+    cosines.push_back(std::cosh(z));
+  }
+  expect_near(sinh(array(points)), sines, "sinh");
+  expect_near(cosh(array(points)), cosines, "cosh");
+}
+
+// The slope of asinh and acosh in each quadrant, and that of their inverses.
+TEST(Complex, InverseFunctionsHaveTheSlopesOfTheirInverses) {
+  Array z = array(Numbers{{0.5, 0.25}, {-0.3, 1.2}, {2, -3}, {-4, -0.5}, {0.2, -2.5}});
+  auto slopes = [&](Array (*f)(Operand)) {
+    return grad([f](Array y) { return sum(real(f(y))); })(z);
+  };
+  Numbers by_sinh = (1.0 / cosh(asinh(z))).to_vector<Number>();
+  expect_near(slopes(asinh), by_sinh, "asinh");
+  Numbers by_cosh = (1.0 / sinh(acosh(z))).to_vector<Number>();
+  expect_near(slopes(acosh), by_cosh, "acosh");
 }
 
 TEST(Complex, TypesAndPrinting) {

@@ -1,5 +1,7 @@
 // Bad input of new arrays.
+#include <sturnus/functional/vmap.h>
 #include <sturnus/ops/creation.h>
+#include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/shape.h>
 
 #include "tests/functional/misuse.h"
@@ -78,6 +80,55 @@ TEST(Errors, Creation) {
          broadcast_to(1.0, {1LL << 40, 1LL << 40});
        },
        shape_error, too_many("broadcast_to")},
+      {"repeat, too many", [] { repeat(x3(), 1LL << 60); }, shape_error,
+       too_many("repeat", "[3458764513820540928]")},
+      {"repeat, more than an integer holds", [] { repeat(x3(), 1LL << 62); }, shape_error,
+       too_many("repeat", "[9223372036854775807]")},
+      {"tile, too many",
+       [] {
+         tile(x3(), {1LL << 62, 1LL << 62});
+       },
+       shape_error, too_many("tile", "[4611686018427387904,9223372036854775807]")},
+      {"tile of nothing",
+       [] {
+         tile(zeros({0, 3}), {1, 1LL << 62});
+       },
+       shape_error, too_many("tile", "[0,9223372036854775807]")},
+      {"pad, too many", [] { pad(x3(), 0.0, {1LL << 60}, {0}); }, shape_error,
+       too_many("pad", "[1152921504606846979]")},
+      {"pad, more than an integer holds", [] { pad(x3(), 0.0, {1LL << 62}, {1LL << 62}); },
+       shape_error, too_many("pad", "[9223372036854775807]")},
+      {"pad, between", [] { pad(x3(), 0.0, {0}, {0}, {1LL << 62}); }, shape_error,
+       too_many("pad", "[9223372036854775807]")},
+      {"reshape, more than an integer holds",
+       [] {
+         reshape(x3(), {1LL << 32, 1LL << 32});
+       },
+       shape_error,
+       "reshape: f32[3] has 3 elements, which do not fill the shape [4294967296,4294967296] "
+       "(<here>). The product of the extents must be 3; one of them may be -1, the rest"},
+      {"reshape of nothing",
+       [] {
+         reshape(zeros({0}), {0, 1LL << 60});
+       },
+       shape_error, too_many("reshape", "[0,1152921504606846976]")},
+      {"concatenate, too many",
+       [] {
+         Array empty = zeros({0, 1LL << 58});
+         concatenate({empty, empty}, 1);
+       },
+       shape_error, too_many("concatenate", "[0,576460752303423488]")},
+      {"promotion, too many",
+       [] {
+         vmap(
+             [](Array x) {
+               return x * zeros({1 << 30, 1});
+             },
+             {.in_axes = none, .axis_size = 1LL << 40})(x3());
+       },
+       shape_error, too_many("broadcast", "[1099511627776,1073741824,3]")},
+      {"arange, too many", [] { arange(0, 1e300); }, shape_error,
+       "arange: from 0 to 1e+300 there are 1e+300 elements (<here>). Give fewer than 2^59"},
       {"ones", [] { ones({-1}); }, shape_error, negative("ones", "[-1]")},
       {"full", [] { full({-1}, 2); }, shape_error, negative("full", "[-1]")},
       {"iota", [] { iota({-1}, 0); }, shape_error, negative("iota", "[-1]")},

@@ -5,7 +5,9 @@
 #include <sturnus/ops/complex.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/fft.h>
+#include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
+#include <sturnus/ops/transcendental.h>
 
 #include <cmath>
 #include <complex>
@@ -100,7 +102,44 @@ TEST(Fft, OfRealNumbersIsTheFirstHalf) {
   }
 }
 
+// NumPy's, for even and odd n.
+TEST(Fft, FrequenciesAreThoseOfTheEntries) {
+  using Doubles = std::vector<double>;
+  EXPECT_EQ(fftfreq(8, 0.5, DType::f64).to_vector<double>(),
+            (Doubles{0, 0.25, 0.5, 0.75, -1, -0.75, -0.5, -0.25}));
+  EXPECT_EQ(fftfreq(5, 0.2, DType::f64).to_vector<double>(), (Doubles{0, 1, 2, -2, -1}));
+  EXPECT_EQ(fftfreq(1).to_vector<float>(), std::vector<float>{0});
+  EXPECT_EQ(rfftfreq(8, 0.5, DType::f64).to_vector<double>(), (Doubles{0, 0.25, 0.5, 0.75, 1}));
+  EXPECT_EQ(rfftfreq(5, 0.2, DType::f64).to_vector<double>(), (Doubles{0, 1, 2}));
+  // A wave of three turns in the samples has frequency 3.
+  Array t = arange(16, DType::f64) / 16.0;
+  Array power = square(abs(fft(cos(2 * std::numbers::pi * 3 * t))));
+  Array at = fftfreq(16, 1.0 / 16, DType::f64);
+  EXPECT_NEAR((sum(power * square(at)) / sum(power)).item<double>(), 9, 1e-12);
+}
+
+TEST(Fft, ShiftsPutFrequency0InTheMiddle) {
+  using Doubles = std::vector<double>;
+  for (std::int64_t n : {1, 2, 7, 8}) {
+    Array at = fftfreq(n, 1.0 / static_cast<double>(n), DType::f64), shifted = fftshift(at);
+    Doubles ascending;
+    for (std::int64_t i = 0; i < n; i++) ascending.push_back(static_cast<double>(i - n / 2));
+    EXPECT_EQ(shifted.to_vector<double>(), ascending);
+    EXPECT_EQ(ifftshift(shifted).to_vector<double>(), at.to_vector<double>());
+  }
+  Array x = array({{0, 1, 2}, {3, 4, 5}}, DType::f64);
+  EXPECT_EQ(fftshift(x).to_vector<double>(), (Doubles{5, 3, 4, 2, 0, 1}));
+  EXPECT_EQ(fftshift(x, 1).to_vector<double>(), (Doubles{2, 0, 1, 5, 3, 4}));
+  EXPECT_EQ(fftshift(x, -2).to_vector<double>(), (Doubles{3, 4, 5, 0, 1, 2}));
+  EXPECT_EQ(ifftshift(fftshift(x)).to_vector<double>(), x.to_vector<double>());
+  EXPECT_EQ(fftshift(Array(2.0)).item<float>(), 2);
+}
+
 TEST(Fft, Errors) {
+  EXPECT_THROW(fftfreq(0), ShapeError);
+  EXPECT_THROW(rfftfreq(-2), ShapeError);
+  EXPECT_THROW(fftfreq(4, 1, DType::i32), DtypeError);
+  EXPECT_THROW(fftshift(zeros({3}), 1), ShapeError);
   EXPECT_THROW(fft(zeros({3}), 2), ShapeError);
   EXPECT_THROW(fft(zeros({3}), 0), ShapeError);
   EXPECT_THROW(fft(zeros({3, 0})), ShapeError);

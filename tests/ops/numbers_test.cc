@@ -94,6 +94,51 @@ TEST(Numbers, AreTheSameAtOnceAndInPrograms) {
   expect_same_in_programs(end - 100);
 }
 
+// Reals are rounded to the type where they are made, not where they are used.
+TEST(Numbers, OfRealsAreTheSameAtOnceAndInPrograms) {
+  const std::vector<DType> types = {DType::f16, DType::bf16, DType::f32, DType::f64};
+  // None that is subnormal in f32 or f64: XLA takes those for 0, but not everywhere.
+  const std::vector<double> numbers = {0.1,   1.0 / 3, -2.7,    65519.0, 65520.0,
+                                       1e-7,  6.1e-5,  3e-8,    1e39,    3.3895313892e+38,
+                                       1e300, -0.0,    16777217};
+  for (DType narrow : types) {
+    for (DType wide : types) {
+      for (double x : numbers) {
+        auto f = [=] { return convert(convert(Array(x, narrow), wide), DType::f64); };
+        double at_once = f().item<double>();
+        double compiled =
+            jit([&](Array zero) { return f() + zero; })(Array(-0.0, DType::f64)).item<double>();
+        EXPECT_EQ(at_once, compiled) << x << " as " << name_of(narrow) << " as " << name_of(wide);
+      }
+    }
+  }
+  auto in_a_program = [](Array one) { return Array(0.1) * one; };
+  Array one(1.0, DType::f64);
+  EXPECT_EQ(in_a_program(one).item<double>(), 0.1f);
+  EXPECT_EQ(jit(in_a_program)(one).item<double>(), 0.1f);
+  auto parts = [](Array x) { return Array(std::complex<double>(0.1, 0.3)) * x; };
+  Array complex_one(1.0, DType::c128);
+  EXPECT_EQ(jit(parts)(complex_one).item<std::complex<double>>(),
+            parts(complex_one).item<std::complex<double>>());
+  // To the nearest, and of two that are as near to the even one: once, not by way of f32.
+  EXPECT_EQ(convert(Array(1 + 0x1p-11, DType::f16), DType::f64).item<double>(), 1);
+  EXPECT_EQ(convert(Array(1 + 0x3p-11, DType::f16), DType::f64).item<double>(), 1 + 0x1p-9);
+  EXPECT_EQ(convert(Array(1 + 0x1p-11 + 0x1p-40, DType::f16), DType::f64).item<double>(),
+            1 + 0x1p-10);
+}
+
+TEST(Numbers, ArePrintedAsTheirTypeHasThem) {
+  auto constants = [](Array x) {
+    return std::vector<Array>{0.1 * x, convert(x, DType::bf16) * 0.1, convert(x, DType::f64) * 0.1};
+  };
+  Lowered lowered = lower(constants, Array(1.0));
+  std::string graph = lowered.graph(), stablehlo = lowered.stablehlo();
+  EXPECT_EQ(graph.find("0.1000"), graph.npos) << graph;
+  EXPECT_NE(graph.find(" 0.1 "), graph.npos) << graph;
+  EXPECT_NE(stablehlo.find("dense<1.000000015e-01> : tensor<f32>"), stablehlo.npos) << stablehlo;
+  EXPECT_NE(stablehlo.find("dense<1.000976562e-01> : tensor<bf16>"), stablehlo.npos) << stablehlo;
+}
+
 TEST(Numbers, ThatATypeCannotHoldAreRefusedEverywhere) {
   Array u8 = array({1, 200}, DType::u8), whole = zeros({2}, DType::i32);
   const std::vector<std::pair<std::string, std::function<void()>>> table = {

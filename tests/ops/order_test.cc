@@ -163,6 +163,27 @@ TYPED_TEST(OrderOf, QuantilesAreThoseOfSortedElements) {
   }
 }
 
+// Positions are counted in a type that counts so far.
+TEST(Order, QuantilesOfManyNumbersOf16Bits) {
+  std::int64_t count = 70000;
+  Array x = iota({count}, 0, DType::f32) / static_cast<double>(count - 1);
+  Doubles places = {0, 0.1, 0.25, 0.5, 0.77, 0.999, 1};
+  for (DType dtype : {DType::f16, DType::bf16}) {
+    Array numbers = convert(x, dtype);
+    double precision = dtype == DType::f16 ? 1e-3 : 8e-3;
+    for (DType of_q : {DType::f32, DType::f64}) {
+      Array found = quantile(numbers, convert(array(places), of_q));
+      EXPECT_EQ(found.dtype(), dtype);
+      Doubles values = convert(found, DType::f64).to_vector<double>();
+      for (std::size_t i = 0; i < places.size(); i++) {
+        Array single = convert(quantile(numbers, places[i]), DType::f64);
+        EXPECT_NEAR(values[i], single.item<double>(), precision) << places[i];
+        EXPECT_NEAR(values[i], places[i], precision) << places[i];
+      }
+    }
+  }
+}
+
 // The program for a platform that sorts gives what the program that searches gives.
 TEST(Order, LoweringsForPlatformsAreDifferentPrograms) {
   internal::Trace trace;

@@ -6,6 +6,7 @@
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/pool.h>
 #include <sturnus/ops/reduce.h>
+#include <sturnus/ops/shape.h>
 
 #include <algorithm>
 #include <cmath>
@@ -79,6 +80,29 @@ TEST(Pool, WindowsStandSideBySideUnlessToldOtherwise) {
   Array x = array(Doubles{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, {1, 1, 3, 5});
   EXPECT_EQ(max_pool(x, {3, 2}).to_vector<double>(), (Doubles{12, 14}));
   EXPECT_EQ(avg_pool(x, {3, 2}).to_vector<double>(), (Doubles{6.5, 8.5}));
+}
+
+TEST(Pool, OfIntegersIsExact) {
+  Array x = array({16777217, -5, 16777216, -3}, DType::i32);
+  Array largest = max_pool(reshape(x, {1, 1, 4}), {2});
+  EXPECT_EQ(largest.dtype(), DType::i32);
+  EXPECT_EQ(largest.to_vector<int>(), (std::vector<int>{16777217, 16777216}));
+  for (DType dtype : {DType::i8, DType::u8, DType::i64, DType::u32, DType::boolean}) {
+    Array one = ones({1, 1, 1}, dtype);
+    Array padded = max_pool(one, {1}, {.strides = {1}, .padding = {{1, 0}}});
+    EXPECT_EQ(padded.dtype(), dtype);
+    Doubles values = convert(padded, DType::f64).to_vector<double>();
+    double lowest = dtype == DType::i8 ? -128 : dtype == DType::i64 ? -0x1p63 : 0;
+    EXPECT_EQ(values, (Doubles{lowest, 1})) << name_of(dtype);
+  }
+  EXPECT_EQ(avg_pool(reshape(x, {1, 1, 4}), {2}).dtype(), DType::f32);
+}
+
+TEST(Pool, OfPaddingAloneIsNothing) {
+  PoolOptions options{{1}, {{2, 0}}};
+  Array x = array({1}, DType::f64), row = reshape(x, {1, 1, 1});
+  EXPECT_TRUE(std::isnan(avg_pool(row, {1}, options).to_vector<double>()[0]));
+  EXPECT_EQ(max_pool(row, {1}, options).to_vector<double>()[0], -INFINITY);
 }
 
 TEST(Pool, Errors) {

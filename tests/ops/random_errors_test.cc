@@ -37,6 +37,12 @@ TEST(Errors, Random) {
       {"randint, type", [] { randint(key(1), {2}, 0, 5, DType::f32); }, dtype_error,
        "randint: numbers of type f32 are not integers (<here>). Ask for i32 or another integer "
        "type, or use uniform"},
+      {"randint, low", [] { randint(key(1), {2}, whole3(), 5); }, shape_error,
+       "randint: i32[3] does not fit into i32[2] (<here>). Its extents must be equal or 1, counted "
+       "from the last axis"},
+      {"randint, high", [] { randint(key(1), {}, 0, whole3()); }, shape_error,
+       "randint: i32[3] does not fit into i32[] (<here>). Its extents must be equal or 1, counted "
+       "from the last axis"},
       {"a stack of keys", [] { normal(split(key(1), 4)); }, shape_error,
        "normal: the key is u32[4,2], but must be u32[2] (<here>). Make one with key(seed), and use "
        "vmap for a stack of keys"},

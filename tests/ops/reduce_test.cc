@@ -199,6 +199,8 @@ TEST(Prod, OfIntegersAndBooleans) {
   EXPECT_EQ(prod(x).item<std::int32_t>(), 42);
   EXPECT_EQ(prod(x > 2).item<std::int32_t>(), 0);
   EXPECT_EQ(sum(cumsum(x > 2)).item<std::int32_t>(), 3);
+  EXPECT_EQ(sum(cumprod(x > 0)).item<std::int32_t>(),
+            sum(cumprod(convert(x > 0, DType::i32))).item<std::int32_t>());
   EXPECT_TRUE(any(x).item<bool>());
 }
 

@@ -1,6 +1,7 @@
 // Functions that move, join or combine elements, against plain loops over positions.
 #include <gtest/gtest.h>
 #include <sturnus/functional/vmap.h>
+#include <sturnus/ops/activation.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/dot.h>
@@ -8,6 +9,7 @@
 #include <sturnus/ops/index.h>
 #include <sturnus/ops/rearrange.h>
 #include <sturnus/ops/shape.h>
+#include <sturnus/ops/subscript.h>
 #include <sturnus/ops/take.h>
 
 #include <algorithm>
@@ -245,6 +247,53 @@ TEST(StructureValues, DynamicSlicesAreMovedInside) {
   }
 }
 
+// Unsigned positions of the larger half of their types are beyond the end, not before the start.
+TEST(StructureValues, LargeUnsignedPositionsAreBeyondTheEnd) {
+  Array x = arange(10), part = array({7, 8}, DType::i32);
+  const std::vector<std::pair<DType, std::uint64_t>> table = {{DType::u8, 255},
+                                                              {DType::u16, 65535},
+                                                              {DType::u32, 1ULL << 31},
+                                                              {DType::u32, 4294967295},
+                                                              {DType::u64, 1ULL << 31},
+                                                              {DType::u64, 1ULL << 63},
+                                                              {DType::u64, ~std::uint64_t{0}}};
+  for (const auto& [dtype, position] : table) {
+    SCOPED_TRACE(std::string(name_of(dtype)) + " " + std::to_string(position));
+    Array at(position, dtype), both = broadcast_to(at, {2});
+    EXPECT_EQ(dynamic_slice(x, {at}, {3}).to_vector<int>(), (HostVector<int>{7, 8, 9}));
+    EXPECT_EQ(dynamic_index(x, at).item<int>(), 9);
+    EXPECT_EQ(take(x, at).item<int>(), 9);
+    EXPECT_EQ(x[at].item<int>(), 9);
+    EXPECT_EQ(dynamic_update_slice(x, part, {at}).to_vector<int>()[9], 8);
+    auto mapped = vmap([&](Array i) { return dynamic_slice(x, {i}, {1}); })(both);
+    EXPECT_EQ(mapped.to_vector<int>(), (HostVector<int>{9, 9}));
+    auto written = vmap([&](Array i) { return dynamic_update_slice(x, part, {i}); })(both);
+    EXPECT_EQ(written.to_vector<int>()[19], 8);
+  }
+  // The others of an unsigned type are where they are.
+  EXPECT_EQ(dynamic_index(x, Array(3, DType::u64)).item<int>(), 3);
+  EXPECT_EQ(dynamic_index(x, Array(3, DType::u32)).item<int>(), 3);
+}
+
+TEST(StructureValues, OneHotMarksOneColumn) {
+  for (DType dtype : {DType::i8, DType::u8, DType::i32, DType::u64}) {
+    for (Int n : {100, 128, 129, 256, 257, 600}) {
+      Array marked = one_hot(array({0, 3, 99}, dtype), n, DType::i32);
+      auto values = marked.to_vector<int>();
+      for (Int i = 0; i < 3; i++) {
+        Int position = i == 0 ? 0 : i == 1 ? 3 : 99;
+        for (Int j = 0; j < n; j++) {
+          ASSERT_EQ(values[static_cast<std::size_t>(i * n + j)], j == position ? 1 : 0)
+              << name_of(dtype) << " " << n << " at " << j;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(one_hot(array({255}, DType::u8), 300, DType::i32).to_vector<int>()[255], 1);
+  EXPECT_EQ(one_hot(array({-1}, DType::i8), 300, DType::i32).to_vector<int>(),
+            HostVector<int>(300, 0));
+}
+
 // Rows are written at positions, of which 4 and -1 are outside. Of several `set` any may stay, so
 // only there no position repeats.
 TEST(StructureValues, ScatterCombines) {
@@ -287,6 +336,20 @@ TEST(StructureValues, NumbersThatAreNone) {
     double expected = std::isnan(values[i]) ? 0 : std::clamp(values[i], -largest, largest);
     EXPECT_EQ(finite[i], expected) << values[i];
   }
+}
+
+TEST(StructureValues, IntegersStayIntegers) {
+  for (DType dtype : {DType::i32, DType::i64, DType::u32}) {
+    Array x = array({0, 16777217, 3}, dtype);
+    for (Array (*f)(Operand) : {relu, nan_to_num}) {
+      EXPECT_EQ(f(x).dtype(), dtype);
+      EXPECT_EQ(convert(f(x), DType::f64).to_vector<double>(), (Doubles{0, 16777217, 3}));
+    }
+  }
+  EXPECT_EQ(relu(array({-5, 5}, DType::i8)).dtype(), DType::i8);
+  EXPECT_EQ(convert(relu(array({-5, 5}, DType::i8)), DType::i32).to_vector<int>(),
+            (HostVector<int>{0, 5}));
+  EXPECT_EQ(nan_to_num(array({-5}, DType::i32)).item<int>(), -5);
 }
 
 TEST(StructureValues, Shifts) {

@@ -13,6 +13,7 @@
 #include <sturnus/runtime/error.h>
 
 #include <cmath>
+#include <limits>
 #include <string>
 
 namespace sturnus {
@@ -52,7 +53,9 @@ std::pair<State, Array> moved(const DifferentialEvolution& kernel, const Key& ke
 }  // namespace
 
 State DifferentialEvolution::init(const LogDensity& log_density, const Array& positions) const {
-  return {positions, values_at(log_density, positions)};
+  // As where it proposes: a walker at no number would take no step away from there.
+  constexpr double nothing = -std::numeric_limits<double>::infinity();
+  return {positions, nan_to(values_at(log_density, positions), nothing)};
 }
 
 std::pair<State, DifferentialEvolution::Info> DifferentialEvolution::step(

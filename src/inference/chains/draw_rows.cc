@@ -1,5 +1,6 @@
 #include "src/inference/chains/draw_rows.h"
 
+#include <sturnus/functional/jit.h>
 #include <sturnus/functional/vmap.h>
 #include <sturnus/ops/arithmetic.h>
 #include <sturnus/ops/index.h>
@@ -36,6 +37,11 @@ Draws draws_of_rows(const Target& target, const Array& rows) {
       stat(0),        stat(1), stat(2), convert(stat(3), DType::i32), convert(stat(4), DType::i32),
       stat(5) != 0.0, stat(6)};
   return draws;
+}
+
+Draws draws_like(const Target& target, const SamplingOptions& options) {
+  Array rows = abstract_array(options.dtype, {options.chains, 1, draw_row_length(target)});
+  return eval_shape([&](const Array& r) { return draws_of_rows(target, r); }, rows);
 }
 
 }  // namespace sturnus::internal

@@ -15,4 +15,7 @@ std::int64_t draw_row_capacity(const Target& target, const SamplingOptions& opti
 /// The draws of rows [chains, draws, row length].
 Draws draws_of_rows(const Target& target, const Array& rows);
 
+/// One draw of each chain without values.
+Draws draws_like(const Target& target, const SamplingOptions& options);
+
 }  // namespace sturnus::internal

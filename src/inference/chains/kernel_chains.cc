@@ -240,11 +240,14 @@ std::pair<ChainState, Draws> KernelSampler::advance(ChainState state,
   return result;
 }
 
+std::pair<ChainState, Draws> KernelSampler::like() const {
+  const Implementation& self = *implementation_;
+  return {self.begun.begin_like(), internal::draws_like(self.target, self.options)};
+}
+
 Lowered KernelSampler::lower() const {
   const Implementation& self = *implementation_;
-  ChainState like = tree_map([](const Array& a) { return abstract_array(a.dtype(), a.shape()); },
-                             self.begun.begin());
-  return self.advance_program.lower(like, Array(1));
+  return self.advance_program.lower(self.begun.begin_like(), Array(1));
 }
 
 }  // namespace sturnus

@@ -39,7 +39,9 @@ class KernelSampler {
   /// given state. However many are made at a time, the bits are the same; 0 compiles the program
   /// and draws nothing. Throws Error for a negative number, and for a flat density, as Sampler.
   std::pair<ChainState, Draws> advance(ChainState state, std::int64_t transitions) const;
-  /// That as one program: (state, transitions) -> (state, draws).
+  /// What one transition gives, without values: nothing is compiled or run.
+  std::pair<ChainState, Draws> like() const;
+  /// `advance` as one program: (state, transitions) -> (state, draws).
   Lowered lower() const;
 
  private:

@@ -435,10 +435,17 @@ std::pair<ChainState, Draws> Sampler::advance(ChainState state, std::int64_t tra
   return {state, kept.all()};
 }
 
-Lowered Sampler::lower() const {
+ChainState Sampler::begin_like() const {
   const Implementation& self = *implementation_;
-  ChainState like = eval_shape([&](const Key& k) { return self.init(k); }, key(0));
-  return self.advance_program.lower(like, Array(1));
+  return eval_shape([&](const Key& k) { return self.init(k); }, key(0));
+}
+
+std::pair<ChainState, Draws> Sampler::like() const {
+  return {begin_like(), internal::draws_like(target(), options())};
+}
+
+Lowered Sampler::lower() const {
+  return implementation_->advance_program.lower(begin_like(), Array(1));
 }
 
 std::string flatness_warning(const Target& target, const ChainState& chains) {

@@ -89,7 +89,9 @@ class Sampler {
   /// the same; 0 compiles the program and draws nothing. Throws Error for a negative number, and
   /// for a flat density, on which the warm-up ends with steps beyond those of StepSearch.
   std::pair<ChainState, Draws> advance(ChainState state, std::int64_t transitions) const;
-  /// That as one program: (state, transitions) -> (state, draws).
+  /// What one transition gives, without values: nothing is compiled or run.
+  std::pair<ChainState, Draws> like() const;
+  /// `advance` as one program: (state, transitions) -> (state, draws).
   Lowered lower() const;
 
  private:
@@ -98,6 +100,8 @@ class Sampler {
                       const std::function<bool(std::int64_t)>&);
   /// What init gives, without compiling the program of transitions beside it.
   ChainState begin() const;
+  /// The same without values.
+  ChainState begin_like() const;
   struct Implementation;
   std::shared_ptr<const Implementation> implementation_;
 };

@@ -26,7 +26,7 @@ namespace {
 constexpr std::int64_t most_particles = 1'000'000;
 
 void check(const Target& target, const SmcOptions& options) {
-  std::int64_t least = 2 * (target.size + 1);
+  std::int64_t least = least_walkers(target.size);
   bool fits = target.size > 0 && options.particles >= least &&
               options.particles <= most_particles && options.moves > 0 && options.ess > 0 &&
               options.ess < 1 && options.max_temperatures > 0;
@@ -106,6 +106,7 @@ Reference Reference::normal(std::int64_t size, double sd) {
 SmcResult smc(const Target& target, const Reference& reference, const SmcOptions& options) {
   check(target, options);
   check(target, reference);
+  const auto least = static_cast<int>(least_walkers(target.size));
   auto particles_at = [&](const Array& positions) {
     return Particles{positions, vmap(target.log_density)(positions),
                      vmap(reference.log_density)(positions)};
@@ -148,22 +149,27 @@ SmcResult smc(const Target& target, const Reference& reference, const SmcOptions
         Array(0), none,
         none,     particles_at(vmap(reference.draw)(split(for_start, options.particles))),
         row,      row};
+    auto counts = [](const Particles& p) { return is_finite(log_ratio(p.target, p.reference)); };
+    // Copies of fewer lie in a part of the space, which no differences of theirs leave.
+    Array begun = sum(convert(counts(start.particles), DType::i32));
     auto go_on = [&](const Tempering& t) {
-      Array counts = is_finite(log_ratio(t.particles.target, t.particles.reference));
-      return (t.temperature < 1.0) & (t.round < options.max_temperatures) & any(counts);
+      return (t.temperature < 1.0) & (t.round < options.max_temperatures) & (begun >= least) &
+             any(counts(t.particles));
     };
-    return while_loop(
+    Tempering end = while_loop(
         go_on, [&, &keys = for_rounds](const Tempering& t) { return heat(keys, t); }, start);
+    return std::pair(begun, end);
   };
-  Tempering end = jit(run)(key(options.seed));
+  auto [begun, end] = jit(run)(key(options.seed));
 
   auto rounds = static_cast<std::size_t>(end.round.item<int>());
   double temperature = end.temperature.item<double>();
-  if (rounds == 0) {
-    throw Error("smc: the log density is finite at none of the " +
-                std::to_string(options.particles) +
-                " draws of the reference. Give more particles, or a reference nearer to the "
-                "density");
+  if (int finite = begun.item<int>(); finite < least) {
+    throw Error("smc: the log density is finite at " +
+                (finite == 0 ? "none" : std::to_string(finite)) + " of the " +
+                std::to_string(options.particles) + " draws of the reference, but the moves of " +
+                std::to_string(target.size) + " free numbers need " + std::to_string(least) +
+                ". Give more particles, or a reference nearer to the density");
   }
   if (temperature < 1) {
     throw Error("smc: temperature " + std::to_string(temperature) + " after " +

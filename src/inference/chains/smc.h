@@ -49,9 +49,9 @@ struct SmcResult {
 
 /// All of it in one program: weights between neighbouring temperatures, systematic resampling,
 /// moves (P. Del Moral, A. Doucet, A. Jasra, J. R. Stat. Soc. B 68, 2006; A. Jasra et al., Scand.
-/// J. Stat. 38, 2011). Throws Error for settings that make no sense, when no particle of the
-/// reference has a finite density, and when the temperatures do not reach 1; ShapeError when the
-/// reference draws another number of free numbers.
+/// J. Stat. 38, 2011). Throws Error for settings that make no sense, when fewer than least_walkers
+/// draws of the reference have a finite density, and when the temperatures do not reach 1;
+/// ShapeError when the reference draws another number of free numbers.
 SmcResult smc(const Target& target, const Reference& reference, const SmcOptions& options = {});
 
 }  // namespace sturnus

@@ -89,6 +89,11 @@ void check_repulsion(const EnsembleOptions& options, const Problem& problem) {
     if (std::find(seen.begin(), i, *i) == i) continue;
     refuse("repulsion.seen", "the repulsion sees one thing twice. Name each once");
   }
+  if (problem.parameters.empty() &&
+      std::find(seen.begin(), seen.end(), Seen::parameters) != seen.end()) {
+    refuse("repulsion.seen", "the repulsion sees parameters, of which problem " + problem.name +
+                                 " has none. Let it see something else, or take the variant none");
+  }
   check_points(repulsion.points, problem,
                std::find(seen.begin(), seen.end(), Seen::point_values) != seen.end());
   if (seen.empty()) return;

@@ -138,9 +138,9 @@ Sums kernel_sums(Span span, Layout layout, const Array& x, const Array& others, 
 
 // The members as columns: [dimensions, members].
 Array columns(const char* function, const Array& members) {
-  if (members.rank() != 2 || members.shape()[0] < 2) {
+  if (members.rank() != 2 || members.shape()[0] < 2 || members.shape()[1] < 1) {
     throw ShapeError(std::string(function) + ": members are " + members.type().str() +
-                     ". Give [members, dimensions] with at least 2 members");
+                     ". Give [members, dimensions] with at least 2 members and 1 dimension");
   }
   return transpose(members);
 }

@@ -123,7 +123,8 @@ std::vector<std::int64_t> surviving_members(const EnsembleState& state) {
   return result;
 }
 
-std::optional<Drift> drift_of(const TrainingLog& log, std::int64_t members) {
+std::optional<Drift> drift_of(const TrainingLog& log, std::int64_t members,
+                              const std::vector<std::int64_t>& surviving) {
   if (log.records.empty()) return std::nullopt;
   const std::vector<TrainingRecord>& all = log.records;
   std::int64_t end = all.back().iteration;
@@ -144,9 +145,16 @@ std::optional<Drift> drift_of(const TrainingLog& log, std::int64_t members) {
   };
   auto count = static_cast<std::size_t>(members);
   std::size_t parameters = all.back().lambda.size() / count;
+  // The last step may have lost a member and left its parameters finite.
+  TrainingRecord ensemble = all.back();
+  for (std::size_t i = 0; i < ensemble.lambda.size() && !surviving.empty(); i++) {
+    auto member = static_cast<std::int64_t>(i / parameters);
+    if (std::find(surviving.begin(), surviving.end(), member) != surviving.end()) continue;
+    ensemble.lambda[i] = std::numeric_limits<double>::quiet_NaN();
+  }
   Drift drift = {std::vector<double>(count, 0)};
   for (std::size_t p = 0; p < parameters; p++) {
-    double sd = lambda_moments(all.back(), p, parameters).sd;
+    double sd = lambda_moments(ensemble, p, parameters).sd;
     for (std::size_t i = 0; i < count; i++) {
       auto own = [&](const TrainingRecord& r) { return r.lambda[i * parameters + p]; };
       double now = mean_of(last, own);

@@ -67,16 +67,19 @@ std::vector<std::int64_t> surviving_members(const EnsembleState& state);
 /// How far a training still moves, from the mean over the tenth of its iterations before the last
 /// tenth to the mean over the last: means, since at a constant rate members go to and fro.
 struct Drift {
-  /// Of each member, the largest of its parameters', in standard deviations of the ensemble; of a
-  /// single member, and where all agree, in parts of the parameter. Not finite where it is not.
+  /// Of each member, the largest of its parameters', in standard deviations of the ensemble; where
+  /// there is a single member, and where all agree, in parts of the parameter. Not finite for
+  /// members that were not, at one of the records: also for those begun anew since.
   std::vector<double> parameters;
   /// Of the mean loss without the repulsion, in parts of it.
   double loss = 0;
 };
 
 /// Nothing when either tenth has fewer than 10 records, as 100 or more iterations have in chunks of
-/// a hundredth: then it is not known.
-std::optional<Drift> drift_of(const TrainingLog& log, std::int64_t members);
+/// a hundredth: then it is not known. The ensemble is the `surviving` members; empty: all whose
+/// parameters are finite.
+std::optional<Drift> drift_of(const TrainingLog& log, std::int64_t members,
+                              const std::vector<std::int64_t>& surviving = {});
 
 /// A training has settled when it drifts by less. At such a pace as many iterations again, ten
 /// tenths, would change the loss by a tenth; members need four tenths for the width of the

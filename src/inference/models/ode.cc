@@ -93,7 +93,8 @@ class Adaptive {
         options_(options),
         method_(step_of(f_, options.method)),
         times_(times),
-        end_(times(times.size() - 1)) {}
+        grid_(stop_gradient(times)),
+        end_(grid_(times.size() - 1)) {}
 
   struct State {
     Array t, y, k;     // k is f(t, y)
@@ -110,8 +111,8 @@ class Adaptive {
     shape.insert(shape.begin(), times_.size());
     Array unknown = full(shape, std::numeric_limits<double>::quiet_NaN(), start.dtype());
     Array found = where(at_times(times_ == t, shape), broadcast_to(start, shape), unknown);
-    return {t,     start,    k,       first_step(t, start, k), full({}, 1e-4, start.dtype()),
-            found, Array(0), Array(0)};
+    Array h = stop_gradient(first_step(t, start, k));
+    return {t, start, k, h, full({}, 1e-4, start.dtype()), found, Array(0), Array(0)};
   }
 
   Array unfinished(const State& s) const {
@@ -119,12 +120,16 @@ class Adaptive {
            is_finite(s.h);
   }
 
-  // A trial of a step: taken if its error is small enough, else only h changes.
+  // A trial of a step: taken if its error is small enough, else only h changes. Derivatives are
+  // those of the solution by steps as they are: how errors would change their lengths says nothing
+  // of it, and the slope of the norm of no error at all is not a number.
   State step(const State& s) const {
-    Array end = method_.ends_at_times ? min(where(times_ > s.t, times_, end_)) : end_;
-    Array h = minimum(s.h, end - s.t);
+    Array now = stop_gradient(s.t);
+    Array end = method_.ends_at_times ? min(where(grid_ > now, grid_, end_)) : end_;
+    // Under vmap those that have arrived try steps too, which they do not take.
+    Array h = where(end > now, minimum(s.h, end - now), 1e-3 * s.h);
     internal::OdeTrial trial = method_.trial(s.t, s.y, s.k, h);
-    Array error = norm(trial.error, s.y, trial.y);
+    Array error = stop_gradient(norm(trial.error, s.y, trial.y));
     // Hairer's controller for smooth changes of the step, with its exponents.
     double order = method_.order;
     Array bounded = maximum(error, 1e-10);
@@ -134,11 +139,11 @@ class Adaptive {
     Array factor = where(accept, clamp(growth, 0.2, 10.0),
                          where(is_finite(error), clamp(shrink, 0.1, 0.9), 0.1));
     auto taken = [&](const Array& a, const Array& b) { return where(accept, a, b); };
-    // The last step ends at the end, whatever rounding says.
-    Array t = where(s.h >= end - s.t, end, s.t + h);
+    // The last step ends at the end, whatever rounding says. Where the start moves, all steps do.
+    Array t = where(s.h >= end - now, end, now + h) + (s.t - now);
     Array none = Array(0), one = Array(1);
     // A step so short that it moves nothing will get nowhere: a singularity.
-    Array next = where(s.t + factor * h > s.t, factor * h, full({}, nan(), h.dtype()));
+    Array next = where(now + factor * h > now, factor * h, full({}, nan(), h.dtype()));
     return {taken(t, s.t),
             taken(trial.y, s.y),
             taken(trial.slope, s.k),
@@ -199,7 +204,8 @@ class Adaptive {
   VectorField f_;
   const OdeOptions& options_;
   internal::OdeStep method_;
-  Array times_, end_;
+  Array times_;
+  Array grid_, end_;  // what steps look at, without derivatives
 };
 
 }  // namespace

@@ -64,7 +64,9 @@ OdeStep rosenbrock_step(VectorField f) {
     auto shaped = [&](const Array& x) { return reshape(x, y.shape()); };
     OdeTrial result = {shaped(end), {}, shaped(u[5]), {}};
     result.slope = f(t + h, result.y);
-    result.continuous = {{{1}, result.y - y}};
+    // Hermite's cubic, which has the slope at the end: derivatives by times need it.
+    result.continuous = {
+        {{0, 3, -2}, result.y - y}, {{1, -2, 1}, h * slope}, {{0, -1, 1}, h * result.slope}};
     return result;
   };
   // Between ends a continuous solution has errors far above the tolerance where f is very stiff.

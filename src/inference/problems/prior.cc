@@ -4,6 +4,7 @@
 #include <sturnus/ops/transcendental.h>
 #include <sturnus/runtime/error.h>
 
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -11,9 +12,16 @@ namespace sturnus {
 namespace {
 
 void require_positive(const char* prior, double sd) {
-  if (!(sd > 0)) {
+  if (!(sd > 0 && std::isfinite(sd))) {
     throw Error(std::string(prior) + ": the standard deviation is " + std::to_string(sd) +
-                ". It must be positive");
+                ". It must be positive and finite");
+  }
+}
+
+void require_finite(const char* prior, double mean) {
+  if (!std::isfinite(mean)) {
+    throw Error(std::string(prior) + ": the mean is " + std::to_string(mean) +
+                ". It must be finite");
   }
 }
 
@@ -24,12 +32,13 @@ Array wall(const Array& x) { return 1000.0 * square(minimum(x, 0.0)); }
 Prior Prior::positive() { return Prior(wall); }
 
 Prior Prior::uniform(double low, double high, double width) {
-  if (!(low < high && width >= 0)) {
+  double step = width > 0 ? width : (high - low) / 100;
+  // high - low is not finite where an end is not.
+  if (!(low < high && width >= 0 && std::isfinite(high - low) && std::isfinite(step))) {
     throw Error("Prior::uniform: from " + std::to_string(low) + " to " + std::to_string(high) +
                 ", steps of width " + std::to_string(width) +
-                ". The first must be below the second, and no width negative");
+                ". All must be finite, the first must be below the second, and no width negative");
   }
-  double step = width > 0 ? width : (high - low) / 100;
   // -log sigmoid(z) = softplus(-z)
   return Prior([low, high, step](const Array& x) {
     return softplus((low - x) / step) + softplus((x - high) / step);
@@ -37,11 +46,13 @@ Prior Prior::uniform(double low, double high, double width) {
 }
 
 Prior Prior::normal(double mean, double sd) {
+  require_finite("Prior::normal", mean);
   require_positive("Prior::normal", sd);
   return Prior([mean, sd](const Array& x) { return 0.5 * square((x - mean) / sd); });
 }
 
 Prior Prior::log_normal(double mean, double sd) {
+  require_finite("Prior::log_normal", mean);
   require_positive("Prior::log_normal", sd);
   return Prior([mean, sd](const Array& x) {
     Array log_x = log(maximum(x, 1e-6));

@@ -17,12 +17,13 @@ class Prior {
   static Prior positive();
   /// Uniform on an interval, its steps smoothed to sigmoids of the given width (default: a
   /// hundredth of the interval), as in the published text:
-  /// -log(sigmoid((x - low) / width) sigmoid((high - x) / width)). Throws Error unless low < high.
+  /// -log(sigmoid((x - low) / width) sigmoid((high - x) / width)). Throws Error unless low < high
+  /// and all are finite.
   static Prior uniform(double low, double high, double width = 0);
-  /// Normal. Throws Error unless sd > 0.
+  /// Normal. Throws Error unless sd > 0 and both are finite.
   static Prior normal(double mean, double sd);
   /// exp of a normal number; flat below 1e-6, and below 0 a wall 1000 min(0, x)^2. Throws Error
-  /// unless sd > 0.
+  /// unless sd > 0 and both are finite.
   static Prior log_normal(double mean, double sd);
   /// Any density, by its logarithm.
   static Prior density(std::function<Array(const Array& x)> log_density);

@@ -4,8 +4,10 @@
 #include <sturnus/inference/models/densities.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/random.h>
+#include <sturnus/ops/reduce.h>
 #include <sturnus/ops/shape.h>
 #include <sturnus/ops/softmax.h>
+#include <sturnus/ops/transcendental.h>
 #include <sturnus/ops/triangular.h>
 
 #include <cmath>
@@ -73,6 +75,19 @@ TEST(DifferentialEvolution, JumpsFromModeToMode) {
   WalkResult walk = walk_ensemble(model, start, {.draws = 500, .steps = 20});
   expect_mean(
       doubles(walk.values), 40, 500, 1, [](const double* x) { return x[0] < 0 ? 1.0 : 0.0; }, 0.8);
+}
+
+// A density that is not a number counts as 0, also where a walker starts.
+TEST(DifferentialEvolution, LeavesStartsWhereTheDensityIsNoNumber) {
+  Model model([](const Place& p) { return sum(normal_log_density(log(p.x), 0.0, 0.5)); },
+              Place{zeros({1})});
+  Array start = concatenate({full({2, 1}, -1.0, DType::f64), exp(scattered(8, 1, 0.5))});
+  WalkResult walk = walk_ensemble(model, start, {.draws = 2, .steps = 200});
+  Doubles x = doubles(walk.values), values = doubles(walk.log_density);
+  for (std::size_t i = 1; i < x.size(); i += 2) {  // the last draw of each
+    EXPECT_GT(x[i], 0);
+    EXPECT_TRUE(std::isfinite(values[i])) << values[i];
+  }
 }
 
 TEST(DifferentialEvolution, TheSameSeedGivesTheSameBits) {

@@ -3,6 +3,7 @@
 #include <sturnus/inference/chains/kernel_chains.h>
 #include <sturnus/inference/models/densities.h>
 #include <sturnus/ops/arithmetic.h>
+#include <sturnus/ops/transcendental.h>
 #include <sturnus/runtime/error.h>
 
 #include <string>
@@ -119,6 +120,33 @@ TEST(KernelChains, TheBitsDoNotDependOnChunks) {
     ASSERT_EQ(pieces.draws, 180u);
     EXPECT_EQ(pieces.parameters[0].values, whole.parameters[0].values);
     EXPECT_EQ(pieces.statistics.step_size.values, whole.statistics.step_size.values);
+  }
+}
+
+// Nothing is run for them: not even a start is found here.
+TEST(KernelChains, TypesAndProgramsNeedNoStart) {
+  struct Place {
+    Array x;
+  };
+  Model<Place> nowhere([](const Place& p) { return log(-exp(p.x)); }, Place{0.0});
+  Model<Place> normal([](const Place& p) { return normal_log_density(p.x, 0.0, 1.0); }, Place{0.0});
+  auto types_of = [](const std::pair<ChainState, Draws>& chains) {
+    std::vector<std::string> types;
+    for (const Array& leaf : tree_leaves(chains)) types.push_back(leaf.type().str());
+    return types;
+  };
+  auto expect_like = [&](const auto& sampler_of) {
+    auto sampler = sampler_of(normal);
+    EXPECT_EQ(types_of(sampler_of(nowhere).like()), types_of(sampler.advance(sampler.init(), 1)));
+    EXPECT_EQ(sampler_of(nowhere).like().second.names, std::vector<std::string>{"x"});
+    EXPECT_NE(sampler_of(nowhere).lower().stablehlo().find("while"), std::string::npos);
+    EXPECT_THROW(sampler_of(nowhere).init(), Error);
+  };
+  SamplingOptions options = {.chains = 2, .warmup = 30, .metric = MetricKind::dense};
+  expect_like([&](const Target& target) { return Sampler(target, options); });
+  for (ChainKernel kernel : {ChainKernel::hmc, ChainKernel::random_walk}) {
+    expect_like(
+        [&](const Target& target) { return KernelSampler(target, options, {.kernel = kernel}); });
   }
 }
 

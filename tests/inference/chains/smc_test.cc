@@ -9,6 +9,7 @@
 #include <sturnus/ops/softmax.h>
 #include <sturnus/ops/transcendental.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -124,9 +125,25 @@ TEST(Smc, SaysWhatIsWrong) {
                         "them, or give a reference nearer to the density"))
       << stopped;
   Model nowhere([](const Place& p) { return sum(log(-exp(p.x))); }, Place{zeros({2})});
-  EXPECT_EQ(message_of(nowhere, {.particles = 20}),
-            "smc: the log density is finite at none of the 20 draws of the reference. Give more "
-            "particles, or a reference nearer to the density");
+  EXPECT_EQ(
+      message_of(nowhere, {.particles = 20}),
+      "smc: the log density is finite at none of the 20 draws of the reference, but the moves "
+      "of 2 free numbers need 6. Give more particles, or a reference nearer to the density");
+}
+
+// Copies of a few particles would stay where these are, and look like a posterior.
+TEST(Smc, RefusesASupportThatHardlyAParticleIsIn) {
+  Model narrow([](const Place& p) { return sum(uniform_log_density(p.x, -0.3, 0.3)); },
+               Place{zeros({2})});
+  EXPECT_EQ(message_of(narrow, {.particles = 20}),
+            "smc: the log density is finite at 1 of the 20 draws of the reference, but the moves "
+            "of 2 free numbers need 6. Give more particles, or a reference nearer to the density");
+  SmcResult found = smc(narrow, Reference::normal(2, 1), {.particles = 1000});
+  EXPECT_NEAR(found.log_evidence, 0, 0.5);
+  double largest = 0;
+  for (double x : doubles(found.particles)) largest = std::max(largest, std::abs(x));
+  EXPECT_GT(largest, 0.28);
+  EXPECT_LE(largest, 0.3);
 }
 
 // Where the density is not a number for most of the reference, the others carry on.

@@ -1,13 +1,16 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sturnus/functional/debug.h>
 #include <sturnus/functional/grad.h>
 #include <sturnus/functional/tree.h>
 #include <sturnus/inference/ensembles/ensemble.h>
 #include <sturnus/inference/ensembles/published.h>
+#include <sturnus/inference/ensembles/training.h>
 #include <sturnus/ops/creation.h>
 #include <sturnus/ops/subscript.h>
 #include <sturnus/ops/transcendental.h>
+#include <sturnus/runtime/host_callback.h>
 #include <sturnus/runtime/plugin.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,6 +19,8 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <numbers>
 
 #include "pjrt_c_api.h"
@@ -26,6 +31,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using Kind = Collocation::Kind;
 
 EnsembleOptions small_oscillator(std::string_view variant = "full") {
@@ -287,6 +293,12 @@ TEST(Ensemble, WithoutParametersTrains) {
   EnsembleState state = ensemble.advance(ensemble.init(), 5);
   EXPECT_TRUE(is_finite(state.loss.data()));
   EXPECT_TRUE(is_finite(state.loss.repulsion()));
+  for (const char* variant : {"lambda", "joint", "factorized", "full"}) {
+    EXPECT_THAT(
+        error_of([&] { Ensemble(problem, small_options(Experiment::exponential, variant)); }),
+        HasSubstr("Ensemble: the repulsion sees parameters, of which problem exponential "
+                  "has none. Let it see something else, or take the variant none"));
+  }
 }
 
 // ------------------------------------------------------------------------------- divergence
@@ -453,6 +465,8 @@ TEST(Ensemble, AdaptivePointsDoNotMindALostMember) {
 // Calls of the plugin that move data or run programs, counted in its table.
 struct Traffic {
   std::atomic<int> executions = 0, to_device = 0, to_host = 0, copies = 0, compilations = 0;
+  std::mutex mutex;
+  std::map<const void*, int> by_program;  // executions of each
 };
 Traffic traffic;
 
@@ -461,6 +475,10 @@ void count_calls(PJRT_Api& table) {
   static auto original = table.*Function;
   table.*Function = [](auto* args) {
     ++(traffic.*Count);
+    if constexpr (Count == &Traffic::executions) {
+      std::lock_guard lock(traffic.mutex);
+      ++traffic.by_program[args->executable];
+    }
     return original(args);
   };
 }
@@ -484,12 +502,16 @@ void count_traffic() {
 }
 
 TEST(Ensemble, AdvancesByOneExecutionOfOneProgram) {
-  Ensemble ensemble = oscillator();
+  EnsembleOptions options = small_oscillator();
+  options.members = 7;  // an equal program may have been compiled before, by another test
+  Ensemble ensemble = oscillator(options);
   EnsembleState state = ensemble.init();
+  count_traffic();
   Ensemble::CompileTime time = ensemble.compile();
   EXPECT_GT(time.lower, 0);
   EXPECT_GT(time.compile, 0);
-  count_traffic();
+  EXPECT_EQ(traffic.compilations, 1);
+  EXPECT_EQ(traffic.executions, 0);
   for (int iterations : {1, 10, 1000}) {
     traffic.executions = traffic.to_device = traffic.to_host = traffic.copies = 0;
     state = ensemble.advance(state, iterations);
@@ -497,11 +519,43 @@ TEST(Ensemble, AdvancesByOneExecutionOfOneProgram) {
     EXPECT_EQ(traffic.to_device, 1);  // the number of iterations
     EXPECT_EQ(traffic.to_host, 0);
     EXPECT_EQ(traffic.copies, 0);
-    EXPECT_EQ(traffic.compilations, 0);
+    EXPECT_EQ(traffic.compilations, 1);
   }
+  ASSERT_EQ(traffic.by_program.size(), 1u);
+  const auto [training, times] = *traffic.by_program.begin();
+  EXPECT_EQ(times, 3);
   EXPECT_EQ(state.iteration.item<std::int32_t>(), 1011);
   EXPECT_GT(traffic.to_host, 0);  // the count counts
+
+  // Between two chunks the host looks at the state, by other programs.
+  TrainingLog log;
+  train(ensemble, state, log, {.iterations = 1040, .chunk = 8});
+  EXPECT_EQ(log.records.size(), 4u);  // at 1016, 1024, 1032 and 1040
+  EXPECT_EQ(traffic.by_program[training], 3 + 4);
+  EXPECT_EQ(state.iteration.item<std::int32_t>(), 1040);
   EXPECT_THAT(ensemble.lower().stablehlo(), HasSubstr("stablehlo.while"));
+}
+
+// What runs on a GPU never waits for the host.
+TEST(Ensemble, TheProgramForGpusCallsNoFunctionOfTheHost) {
+  for (Experiment experiment : {Experiment::exponential, Experiment::oscillator,
+                                Experiment::lotka_volterra, Experiment::advection}) {
+    for (const std::string& variant : published_variants()) {
+      Ensemble ensemble(published_problem(experiment),
+                        published_training(experiment, variant).options);
+      std::string text = ensemble.lower("cuda").stablehlo("cuda");
+      EXPECT_THAT(text, HasSubstr("stablehlo.while"));
+      EXPECT_THAT(text, Not(HasSubstr(std::string(internal::host_callback_target))));
+      EXPECT_THAT(text, Not(HasSubstr("custom_call"))) << name_of(experiment) << " " << variant;
+    }
+  }
+  // Where a program does call one, it is found.
+  Problem problem = published_problem(Experiment::oscillator);
+  problem.equation = [](const Field& f, const Array& t, const Array& p) {
+    return debug_print("f", f(t)) * p[0];
+  };
+  EXPECT_THAT(Ensemble(problem, small_oscillator("none")).lower().stablehlo(),
+              HasSubstr(std::string(internal::host_callback_target)));
 }
 
 // --------------------------------------------------------------------------------------- GPUs

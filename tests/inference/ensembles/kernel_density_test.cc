@@ -4,6 +4,7 @@
 #include <sturnus/functional/jacobian.h>
 #include <sturnus/functional/jit.h>
 #include <sturnus/inference/ensembles/kernel_density.h>
+#include <sturnus/ops/creation.h>
 #include <sturnus/ops/reduce.h>
 
 #include <algorithm>
@@ -477,6 +478,12 @@ TEST(LogDensity, OfOneMemberIsRefused) {
               HasSubstr("median_distance: members are f32[1,3]"));
   EXPECT_THAT(error_of<ShapeError>([&] { log_joint_density(vector, {}); }),
               HasSubstr("members are f32[3]"));
+  Array nothing = zeros({2, 0});
+  for (bool joint : {true, false}) {
+    EXPECT_THAT(error_of<ShapeError>([&] { log_density_of(joint, nothing, {}); }),
+                HasSubstr("members are f32[2,0]. Give [members, dimensions] with at least 2 "
+                          "members and 1 dimension"));
+  }
 }
 
 TEST(LogDensity, OfManyMembersNeedsMemoryForABlockOnly) {

@@ -62,6 +62,24 @@ TEST(Drift, DoesNotMindALostMember) {
   EXPECT_NEAR(drift[2], 0.5, 1e-12);
 }
 
+// The width is that of the members that survive, and one alone has none.
+TEST(Drift, IsOfTheSurvivingMembers) {
+  TrainingLog log = hundred_records({50, 20});
+  for (std::size_t i = 80; i < 90; i++) log.records[i].lambda = {49, 20};
+  EXPECT_NEAR(drift_of(log, 2)->parameters[0], 1 / 15.0, 1e-12);
+  EXPECT_NEAR(drift_of(log, 2, {0, 1})->parameters[0], 1 / 15.0, 1e-12);
+  EXPECT_NEAR(drift_of(log, 2, {0})->parameters[0], 0.02, 1e-12);
+}
+
+// Its record says that it was lost, for all that it survives.
+TEST(Drift, OfAMemberBegunAnewIsNotKnown) {
+  TrainingLog log = hundred_records({1, 2, 5});
+  log.records[85].lambda[1] = std::nan("");
+  Doubles drift = drift_of(log, 3, {0, 1, 2})->parameters;
+  EXPECT_TRUE(std::isnan(drift[1]));
+  EXPECT_EQ(drift[0], 0);
+}
+
 // However still a training stands, few records cannot tell.
 TEST(Drift, IsNotKnownFromFewRecords) {
   EXPECT_FALSE(drift_of({}, 2));

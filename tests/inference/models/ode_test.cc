@@ -26,6 +26,8 @@
 namespace sturnus {
 namespace {
 
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
@@ -264,6 +266,80 @@ TEST(SolveOde, DifferentiatesInBothModes) {
       };
     };
     expect_derivatives(objective(false), objective(true), 2e-4);
+  }
+}
+
+// Of y' = -rate y from y(0) = 1, by the rate, in every order of the transforms: under vmap those
+// that arrive first wait for the others, and their loop takes steps of length 0.
+TEST(SolveOde, DifferentiatesUnderAndOverVmap) {
+  Array rates = array(Doubles{0.1, 1.0, 10.0}), times = array(Doubles{0.0, 0.5, 2.0});
+  for (const Method& m : methods) {
+    SCOPED_TRACE(static_cast<int>(m.method));
+    auto last_of = [&](bool bounded) {
+      OdeOptions options = {.method = m.method,
+                            .relative = 1e-7,
+                            .absolute = 1e-9,
+                            .max_steps = 200,
+                            .bounded = bounded};
+      return [=](Array rate) {
+        VectorField f = [rate](const Array&, const Array& y) { return -rate * y; };
+        return sum(solve_ode(f, array(Doubles{1.0}), times, options).y);
+      };
+    };
+    auto total = [&](Array x) { return sum(vmap(last_of(true))(x)); };
+    auto forward = [&](Array x) { return sum(vmap(last_of(false))(x)); };
+    auto expect_slopes = [](const char* how, const Array& slopes) {
+      SCOPED_TRACE(how);
+      Doubles found = doubles(slopes);
+      for (std::size_t i = 0; i < 3; i++) {
+        double rate = std::pow(10, static_cast<double>(i) - 1);
+        double exact = -0.5 * std::exp(-0.5 * rate) - 2 * std::exp(-2 * rate);
+        EXPECT_NEAR(found[i], exact, 1e-5) << "rate " << rate;
+      }
+    };
+    expect_slopes("grad of vmap", jit(grad(total))(rates));
+    expect_slopes("vmap of grad", jit(vmap(grad(last_of(true))))(rates));
+    expect_slopes("jacfwd of vmap", jit(jacfwd(forward))(rates));
+  }
+}
+
+// Without any error the norm of it has no slope.
+TEST(SolveOde, DifferentiatesWhereNothingMoves) {
+  Array times = array(Doubles{0.0, 1.0, 3.0});
+  for (const Method& m : methods) {
+    for (bool bounded : {false, true}) {
+      OdeOptions options = {.method = m.method, .max_steps = 100, .bounded = bounded};
+      auto logistic = [&](Array start) {
+        VectorField f = [](const Array&, const Array& y) { return y * (1.0 - y); };
+        return solve_ode(f, reshape(start, {1}), times, options).y(2, 0);
+      };
+      // d y(3) / d y(0) is exp(f'(y) 3) at a place that stays.
+      for (double at : {0.0, 1.0}) {
+        double exact = std::exp((1 - 2 * at) * 3);
+        Array start(at, DType::f64);
+        double slope =
+            bounded ? doubles(grad(logistic)(start))[0] : doubles(jacfwd(logistic)(start))[0];
+        // Steps are long where there is no error.
+        EXPECT_NEAR(slope, exact, 0.2 * exact) << "at " << at << (bounded ? ", backwards" : "");
+      }
+    }
+  }
+}
+
+// y(t) = y0 + t - t0 of y' = 1, and what depends on the time itself.
+TEST(SolveOde, DifferentiatesByTimes) {
+  Array start = array(Doubles{0.0});
+  for (const Method& m : methods) {
+    auto end_of = [&](const VectorField& f) {
+      return [=](Array times) { return solve_ode(f, start, times, {.method = m.method}).y(1, 0); };
+    };
+    Array times = array(Doubles{0.5, 2.0});
+    auto steady = [](const Array&, const Array& y) { return ones_like(y); };
+    auto growing = [](const Array& t, const Array& y) { return t * ones_like(y); };
+    EXPECT_THAT(doubles(jacfwd(end_of(steady))(times)),
+                ElementsAre(DoubleNear(-1, 1e-9), DoubleNear(1, 1e-9)));
+    EXPECT_THAT(doubles(jacfwd(end_of(growing))(times)),
+                ElementsAre(DoubleNear(-0.5, 1e-9), DoubleNear(2, 1e-9)));
   }
 }
 

@@ -21,6 +21,7 @@
 
 #include "tests/inference/host.h"
 #include "tests/inference/posterior_tests.h"
+#include "tests/inference/posteriors/eight_schools_moments.h"
 
 namespace sturnus {
 namespace {
@@ -219,6 +220,10 @@ TEST(Posteriors, EightSchoolsAreThoseOfRubin) {
     }
     return total;
   });
+}
+
+TEST(Posteriors, EightSchoolsHaveTheMomentsOfPosteriordb) {
+  expect_moments(four_chains(eight_schools(), 1000, 0.95), eight_schools_moments(), 1.02);
 }
 
 TEST(Posteriors, HaresAndLynxesAreThoseOfHudsonsBay) {

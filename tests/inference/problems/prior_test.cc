@@ -153,6 +153,19 @@ TEST(Prior, SaysWhatIsWrong) {
   EXPECT_THAT(error_of([&] { Prior::uniform(nan, 2); }), HasSubstr("Prior::uniform"));
   EXPECT_THAT(error_of([&] { Prior::uniform(1, 2, -0.1); }), HasSubstr("width -0.100000"));
   EXPECT_THAT(error_of([&] { Prior::uniform(1, 2, nan); }), HasSubstr("width"));
+  double infinity = INFINITY;
+  EXPECT_THAT(error_of([&] { Prior::uniform(0, infinity); }),
+              HasSubstr("Prior::uniform: from 0.000000 to inf, steps of width 0.000000. All must "
+                        "be finite"));
+  EXPECT_THAT(error_of([&] { Prior::uniform(0, infinity, 1); }), HasSubstr("must be finite"));
+  EXPECT_THAT(error_of([&] { Prior::uniform(-infinity, 0, 1); }), HasSubstr("must be finite"));
+  EXPECT_THAT(error_of([&] { Prior::uniform(0, 1, infinity); }), HasSubstr("must be finite"));
+  EXPECT_THAT(error_of([&] { Prior::normal(nan, 1); }),
+              HasSubstr("Prior::normal: the mean is nan. It must be finite"));
+  EXPECT_THAT(error_of([&] { Prior::log_normal(infinity, 1); }),
+              HasSubstr("Prior::log_normal: the mean is inf. It must be finite"));
+  EXPECT_THAT(error_of([&] { Prior::normal(0, infinity); }),
+              HasSubstr("the standard deviation is inf. It must be positive and finite"));
   EXPECT_THAT(error_of([] { Prior::normal(0, 0); }),
               HasSubstr("Prior::normal: the standard deviation is 0.000000. It must be positive"));
   EXPECT_THAT(error_of([&] { Prior::normal(0, nan); }), HasSubstr("must be positive"));
