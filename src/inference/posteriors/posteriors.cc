@@ -111,13 +111,13 @@ constexpr int predator_prey_substeps = 5;
 /// x' = x (alpha - beta y), y' = -y (gamma - delta x) at `times`, [times, 2]. Both are numbers of
 /// their own, since a solver's steps are then one loop over the chains.
 Array predator_prey(const Array& start, const Array& alpha, const Array& beta, const Array& gamma,
-                    const Array& delta, const Array& times) {
+                    const Array& delta, const Array& times, bool unroll) {
   auto slope = [&](const Array&, const std::pair<Array, Array>& z) {
     auto& [x, y] = z;
     return std::pair(x * (alpha - beta * y), y * (delta * x - gamma));
   };
   auto [x, y] = rk4(slope, std::pair(start(0), start(1)), times,
-                    {.substeps = predator_prey_substeps, .unroll = true});
+                    {.substeps = predator_prey_substeps, .unroll = unroll});
   return stack({x, y}, 1);
 }
 
@@ -129,14 +129,16 @@ constexpr std::int64_t first_looks = 5;
 constexpr double longest_step = predator_prey_step * predator_prey_substeps;
 
 Array solution(const LotkaVolterra& p, const StepGrid& grid) {
-  Array f = predator_prey(p.start, p.alpha, p.beta, p.gamma, p.delta, grid.times);
+  // On a CPU chains are three times as quick so.
+  Array f = predator_prey(p.start, p.alpha, p.beta, p.gamma, p.delta, grid.times, true);
   return take(f, grid.rows);
 }
 
 // With 5 steps a year, the logarithm of the posterior is right to 1e-3 where the posterior is.
+// These few are quicker as a loop, by a third, and compile a fifth quicker.
 Array solution(const HareLynx& p, const Array& years) {
   const Array& theta = p.theta;
-  return predator_prey(p.z_init, theta(0), theta(1), theta(2), theta(3), years);
+  return predator_prey(p.z_init, theta(0), theta(1), theta(2), theta(3), years, false);
 }
 
 }  // namespace
