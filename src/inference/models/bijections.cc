@@ -78,9 +78,9 @@ Bijection Bijection::interval(double low, double high) {
   double width = high - low;
   return {"interval", [=](const Array& y) { return low + width * sigmoid(y); },
           [=](const Array& x) { return log((x - low) / (high - x)); },
-          // log(sigmoid(-y)) = log(sigmoid(y)) - y.
-          [=](const Array& y) { return sum(std::log(width) + 2.0 * log_sigmoid(y) - y); },
-          same_shape, "above " + shortest(low) + " and below " + shortest(high)};
+          // log(sigmoid(y) sigmoid(-y)), written so that its derivative has the sigmoid of x.
+          [=](const Array& y) { return sum(std::log(width) + y - 2.0 * softplus(y)); }, same_shape,
+          "above " + shortest(low) + " and below " + shortest(high)};
 }
 
 Bijection Bijection::ordered() {
