@@ -55,7 +55,7 @@ TEST(KernelChains, MalaFindsTheExactPosterior) {
   ExperimentData data = published_data(Experiment::exponential, 0);
   Target target = exponential_model(measurements_of(data));
   ChainDraws draws =
-      chains_of_kernel(target, {.kernel = ChainKernel::mala}, 10000, MetricKind::dense);
+      chains_of_kernel(target, {.kernel = ChainKernel::mala}, 20000, MetricKind::dense);
   expect_exact(draws, ExactPosterior::exponential(measurements_of(data)));
   EXPECT_NEAR(sample_mean(draws.statistics.acceptance), 0.574, 0.1);
 }
