@@ -285,7 +285,8 @@ json failures_of(const json& kept, const std::vector<Cell>& cells) {
   json all = json::array();
   for (const json& before : kept.is_null() ? json::array() : kept.value("failed", json::array())) {
     bool tried = std::any_of(cells.begin(), cells.end(), [&](const Cell& cell) {
-      return before.at("name") == cell.config.variant && is_of(before, cell.config);
+      bool ended = !cell.done.is_null() || !cell.failed.empty();
+      return ended && before.at("name") == cell.config.variant && is_of(before, cell.config);
     });
     if (!tried) all.push_back(before);
   }

@@ -574,10 +574,12 @@ std::string command(const json& results, const std::string& folder) {
   };
   std::vector<std::string> names, seeds;
   std::set<std::string> asked, runs;
+  std::set<json> all_seeds;
   bool members = true, iterations = true;
   for (const json& run : results.value("failed", json::array())) {
     asked.insert(run.at("name").get<std::string>());
     runs.insert(run.at("run").dump());
+    if (run.contains("data_seed")) all_seeds.insert(run["data_seed"]);
   }
   for (const json& variant : variants) {
     asked.insert(variant.at("name").get<std::string>());
@@ -588,7 +590,8 @@ std::string command(const json& results, const std::string& folder) {
   for (const std::string& variant : variants_of(experiment_named(name))) {
     if (asked.count(variant) > 0) names.push_back(variant);
   }
-  for (const json& seed : fresh_seeds(results)) seeds.push_back(seed.dump());
+  for (const json& seed : fresh_seeds(results)) all_seeds.insert(seed);
+  for (const json& seed : all_seeds) seeds.push_back(seed.dump());
   const json& settings = variants.at(0).at("settings");
   if (names != variants_of(experiment_named(name))) all += " --variants " + list(names);
   if (!seeds.empty()) {

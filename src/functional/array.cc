@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <mutex>
@@ -264,19 +263,25 @@ bool needs_exponent(T value) {
   return std::isfinite(value) && size > 0 && (size < static_cast<T>(1e-4) || size >= 1e8);
 }
 
+// As text from to_chars stands for it, whatever the locale.
+double value_of(const std::string& text) {
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
 // The shortest decimal that reads back as the same number, for f64 to eight digits.
 template <class T>
 std::string real_text(T value, Notation notation) {
   if (std::isnan(static_cast<float>(value))) return "nan";  // its sign means nothing
   char text[40];
-  double shortened;
+  std::string some;
   if constexpr (std::is_same_v<T, double>) {
-    std::snprintf(text, sizeof(text), "%.8g", value);
-    shortened = std::strtod(text, nullptr);
+    some = {text, std::to_chars(text, text + sizeof(text), value, Notation::general, 8).ptr};
   } else {
-    auto single = static_cast<float>(value);
-    shortened = std::strtod(internal::shortest_text(single, dtype_of<T>).c_str(), nullptr);
+    some = internal::shortest_text(static_cast<float>(value), dtype_of<T>);
   }
+  double shortened = value_of(some);
   return {text, std::to_chars(text, text + sizeof(text), shortened, notation).ptr};
 }
 

@@ -8,7 +8,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 
 namespace sturnus::internal {
 namespace {
@@ -56,7 +55,9 @@ std::string shortest_text(double value, DType dtype) {
   std::string some;
   for (int digits = 1; digits <= 5; digits++) {  // which tell all halves apart
     some = written(value, std::chars_format::general, digits);
-    if (Number(std::strtod(some.c_str(), nullptr)).as(dtype).real == value) break;
+    double read = value;
+    std::from_chars(some.data(), some.data() + some.size(), read);
+    if (Number(read).as(dtype).real == value) break;
   }
   return some;
 }
@@ -87,13 +88,14 @@ std::string mlir_number(const Number& number, DType dtype) {
         return hexadecimal(std::bit_cast<std::uint64_t>(value), 16);
     }
   }
+  // With a point in every locale.
   char text[40];
-  if (dtype == DType::f64) {
-    std::snprintf(text, sizeof(text), "%.17e", value);
-  } else {
-    std::snprintf(text, sizeof(text), "%.9e", static_cast<double>(static_cast<float>(value)));
-  }
-  return text;
+  bool wide = dtype == DType::f64;
+  double shown = wide ? value : static_cast<double>(static_cast<float>(value));
+  auto end =
+      std::to_chars(text, text + sizeof(text), shown, std::chars_format::scientific, wide ? 17 : 9)
+          .ptr;
+  return {text, end};
 }
 
 std::string mlir_integers(std::string_view name, const std::vector<std::int64_t>& values) {

@@ -343,8 +343,8 @@ Array pow(Operand a, Operand b) {
     return internal::make(internal::Power{}, {x, y});
   }
   // By squaring; exact derivatives at 0, which power does not have.
-  auto size = static_cast<std::uint64_t>(std::abs(number));
-  std::uint64_t exponent = keeps_integers ? b.number->integer : size;
+  std::uint64_t exponent =
+      keeps_integers ? b.number->integer : static_cast<std::uint64_t>(std::abs(number));
   Array result = internal::ones_of(base.type());
   for (Array square = base; exponent > 0; exponent /= 2) {
     if (exponent % 2 == 1) result = result * square;

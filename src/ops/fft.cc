@@ -127,11 +127,11 @@ Array irfft(Operand operand, int axes, std::int64_t n) {
 
 namespace {
 
-// k / (n spacing) for whole numbers k.
+// k / (n spacing) for whole numbers k, whose range is not that of the type.
 Array frequencies(std::string_view function, const Array& k, std::int64_t n, double spacing,
                   DType dtype) {
   internal::check_floating(function, dtype);
-  return convert(k, dtype) / (static_cast<double>(n) * spacing);
+  return convert(convert(k, DType::f64) / (static_cast<double>(n) * spacing), dtype);
 }
 
 void require_samples(std::string_view function, std::int64_t n) {

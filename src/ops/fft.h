@@ -21,7 +21,7 @@ Array irfft(Operand x, int axes = 1, std::int64_t n = 0);
 
 /// The frequencies that belong to the n entries of fft for samples `spacing` apart: 0, 1, 2, ... up
 /// to the middle, then the negative ones up to -1, divided by n spacing; and those of the n / 2 + 1
-/// entries of rfft, all of them positive. Throw ShapeError when n < 1, DtypeError for a type that
+/// entries of rfft, none of them negative. Throw ShapeError when n < 1, DtypeError for a type that
 /// is not floating point.
 Array fftfreq(std::int64_t n, double spacing = 1, DType dtype = DType::f32,
               Where where = Where::here());

@@ -130,15 +130,22 @@ struct Tan {
   }
 };
 
-// sqrt(1 - x^2), accurate near 1.
-Array other_leg(const Array& x) {
-  // The product of complex numbers would overflow, and leave the branch.
-  if (is_complex(x.dtype())) return sqrt(1.0 - x) * sqrt(1.0 + x);
-  return sqrt((1.0 - x) * (1.0 + x));
-}
-
 // Whether y is negative, or is -0: below the real axis.
 Array is_below(const Array& y) { return (y < 0.0) | (1.0 / y < 0.0); }
+
+// The square root on the side of its cut that the sign of im says: XLA's overlooks that of -0.
+Array sided_sqrt(const Array& re, const Array& im) {
+  Array root = sqrt(make_complex(re, im));
+  return where((re < 0.0) & (im == 0.0) & is_below(im), -root, root);
+}
+
+// sqrt(1 - x^2), accurate near 1.
+Array other_leg(const Array& x) {
+  if (!is_complex(x.dtype())) return sqrt((1.0 - x) * (1.0 + x));
+  // The product of complex numbers would overflow, and leave the branch.
+  Array re = real(x), im = imag(x);
+  return sided_sqrt(1.0 - re, -im) * sided_sqrt(1.0 + re, im);
+}
 
 // i z.
 Array turned(const Array& z) { return make_complex(-imag(z), real(z)); }
@@ -321,7 +328,10 @@ struct Acosh {
   static constexpr std::string_view name = "acosh";
   using Family = Elementwise;
   Array jvp(const Arrays& x, const Array&, const Arrays& dx) const {
-    if (is_complex(x[0].dtype())) return dx[0] / (sqrt(x[0] - 1.0) * sqrt(x[0] + 1.0));
+    if (is_complex(x[0].dtype())) {
+      Array re = real(x[0]), im = imag(x[0]);
+      return dx[0] / (sided_sqrt(re - 1.0, im) * sided_sqrt(re + 1.0, im));
+    }
     return dx[0] * rsqrt((x[0] - 1.0) * (x[0] + 1.0));
   }
   void lower(Emitter& emitter, const Node& node) const {

@@ -86,16 +86,29 @@ TEST(Complex, HyperbolicFunctionsAreThoseOfTheStandardLibrary) {
   expect_near(cosh(array(points)), cosines, "cosh");
 }
 
-// The slope of asinh and acosh in each quadrant, and that of their inverses.
+// The slope of a function in each quadrant and on both sides of its cuts, and that of its inverse.
 TEST(Complex, InverseFunctionsHaveTheSlopesOfTheirInverses) {
-  Array z = array(Numbers{{0.5, 0.25}, {-0.3, 1.2}, {2, -3}, {-4, -0.5}, {0.2, -2.5}});
-  auto slopes = [&](Array (*f)(Operand)) {
-    return grad([f](Array y) { return sum(real(f(y))); })(z);
+  auto minus = [](Operand z) { return -sin(z); };
+  struct Case {
+    const char* name;
+    std::function<Array(Array)> f, slope_of_inverse;
+    Numbers on_cuts;
   };
-  Numbers by_sinh = (1.0 / cosh(asinh(z))).to_vector<Number>();
-  expect_near(slopes(asinh), by_sinh, "asinh");
-  Numbers by_cosh = (1.0 / sinh(acosh(z))).to_vector<Number>();
-  expect_near(slopes(acosh), by_cosh, "acosh");
+  const Numbers imaginary = {{0.0, -2}, {-0.0, -2}, {0.0, 2}, {-0.0, 2}};
+  const Numbers outside = {{2, 0.0}, {2, -0.0}, {-2, 0.0}, {-2, -0.0}};
+  const Numbers below = {{-2, 0.0}, {-2, -0.0}, {0.5, 0.0}, {0.5, -0.0}};
+  const Case cases[] = {
+      {"asinh", [](Array z) { return asinh(z); }, [](Array y) { return cosh(y); }, imaginary},
+      {"acosh", [](Array z) { return acosh(z); }, [](Array y) { return sinh(y); }, below},
+      {"asin", [](Array z) { return asin(z); }, [](Array y) { return cos(y); }, outside},
+      {"acos", [](Array z) { return acos(z); }, minus, outside}};
+  for (const Case& c : cases) {
+    Numbers points = {{0.5, 0.25}, {-0.3, 1.2}, {2, -3}, {-4, -0.5}, {0.2, -2.5}};
+    points.insert(points.end(), c.on_cuts.begin(), c.on_cuts.end());
+    Array z = array(points);
+    Array slopes = grad([&](Array y) { return sum(real(c.f(y))); })(z);
+    expect_near(slopes, (1.0 / c.slope_of_inverse(c.f(z))).to_vector<Number>(), c.name);
+  }
 }
 
 TEST(Complex, TypesAndPrinting) {

@@ -126,8 +126,9 @@ class Adaptive {
   State step(const State& s) const {
     Array now = stop_gradient(s.t);
     Array end = method_.ends_at_times ? min(where(grid_ > now, grid_, end_)) : end_;
-    // Under vmap those that have arrived try steps too, which they do not take.
-    Array h = where(end > now, minimum(s.h, end - now), 1e-3 * s.h);
+    // Under vmap those that have arrived try steps too, which they do not take: short ones back,
+    // since f may end where the times do.
+    Array h = where(end > now, minimum(s.h, end - now), -1e-3 * s.h);
     internal::OdeTrial trial = method_.trial(s.t, s.y, s.k, h);
     Array error = stop_gradient(norm(trial.error, s.y, trial.y));
     // Hairer's controller for smooth changes of the step, with its exponents.

@@ -35,9 +35,11 @@ Prior Prior::uniform(double low, double high, double width) {
   double step = width > 0 ? width : (high - low) / 100;
   // high - low is not finite where an end is not.
   if (!(low < high && width >= 0 && std::isfinite(high - low) && std::isfinite(step))) {
-    throw Error("Prior::uniform: from " + std::to_string(low) + " to " + std::to_string(high) +
-                ", steps of width " + std::to_string(width) +
-                ". All must be finite, the first must be below the second, and no width negative");
+    throw Error(
+        "Prior::uniform: from " + std::to_string(low) + " to " + std::to_string(high) +
+        ", steps of width " + std::to_string(width) +
+        ". All must be finite, as the distance between the ends; the first must be below the "
+        "second, and no width negative");
   }
   // -log sigmoid(z) = softplus(-z)
   return Prior([low, high, step](const Array& x) {

@@ -270,7 +270,7 @@ TEST(SolveOde, DifferentiatesInBothModes) {
 }
 
 // Of y' = -rate y from y(0) = 1, by the rate, in every order of the transforms: under vmap those
-// that arrive first wait for the others, and their loop takes steps of length 0.
+// that arrive first wait for the others, and their loop tries steps that it does not take.
 TEST(SolveOde, DifferentiatesUnderAndOverVmap) {
   Array rates = array(Doubles{0.1, 1.0, 10.0}), times = array(Doubles{0.0, 0.5, 2.0});
   for (const Method& m : methods) {
