@@ -20,7 +20,8 @@ void expect_near_the_posterior(Experiment experiment, int run_number, const std:
   std::ostringstream progress;
   json result = run(config, {}, progress);
   ASSERT_TRUE(result.at("finished").get<bool>());
-  EXPECT_EQ(result.at("members").at("surviving").size(), 25u);
+  EXPECT_EQ(result.at("members").at("surviving").size(),
+            static_cast<std::size_t>(config.ensemble.members));
   bool found = false;
   for (const json& exact : result.at("metrics").at("exact")) {
     if (exact.at("name") != name) continue;
