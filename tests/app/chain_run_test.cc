@@ -154,11 +154,8 @@ TEST(ChainRun, ARandomWalkNeedsNoSlope) {
   };
   Model<Place> model(
       [](const Place& p) {
-        auto half = [](const std::pair<Array, Array>& s) {
-          return std::pair(s.first + 1, 0.5 * s.second);
-        };
-        auto go_on = [](const std::pair<Array, Array>& s) { return s.first < 3; };
-        Array eighth = while_loop(go_on, half, std::pair(Array(0), p.x)).second;
+        auto half = [](const Array&, const Array& x) { return 0.5 * x; };
+        Array eighth = fori_loop(0, Array(3), half, p.x);
         return normal_log_density(eighth, 0.25, 0.125);
       },
       Place{0.0});
